@@ -29,6 +29,7 @@ constexpr std::size_t replication_size = 8;
 
 // The next seed is asked after this time, although the last one may still answer.
 constexpr duration seed_stagger = 250ms;
+constexpr std::size_t seeds_in_a_round = 3;
 
 // Why the view of a seed is of no use, or null.
 std::exception_ptr slots_objection(const std::vector<listed_node>& view, const std::string& seed) {
@@ -38,6 +39,14 @@ std::exception_ptr slots_objection(const std::vector<listed_node>& view, const s
         error(errc::unavailable,
               seed + " knows no node with slots; join it to the cluster with CLUSTER MEET and "
                      "assign the slots, or give a node of the right cluster."));
+}
+
+// A node that the client remembers may have left, and another cluster may have its address by now.
+void throw_if_replaced(const std::vector<listed_node>& view, const seed& asked) {
+    const auto& myself = *std::ranges::find(view, true, &listed_node::is_myself);
+    if (!asked.node_id.empty() && myself.id != asked.node_id)
+        throw error(errc::unavailable,
+                    "The node " + text_of(asked.server) + " is another one by now");
 }
 
 // A seed has accepted the user before a node is connected.
@@ -67,7 +76,7 @@ link::listener& nobody_listens() {
 
 // A seed that does not answer must not use up the time for the others.
 duration cluster_topology::question_timeout() const {
-    const auto rounds = std::min<std::size_t>(1 + failed_seeds_ / settings_.seeds.size(), 60);
+    const auto rounds = std::min<std::size_t>(1 + failed_seeds_ / seeds_.size(), 60);
     return std::min<duration>(settings_.connect_timeout, 1s * static_cast<std::int64_t>(rounds));
 }
 
@@ -140,18 +149,19 @@ asio::awaitable<void> cluster_topology::query_in_background(
     if (!node.is_asked) co_await query_node(node);
 }
 
-asio::awaitable<void> cluster_topology::query_seed() {
-    const auto seed = settings_.seeds[next_seed_++ % settings_.seeds.size()];
+asio::awaitable<void> cluster_topology::query_seed(
+    [[maybe_unused]] std::shared_ptr<cluster_topology> self, seed asked) {
     const auto answers = seed_answers_;
     try {
-        const auto connection = connect_(seed, nobody_listens(), "");
+        const auto connection = connect_(asked.server, nobody_listens(), "");
         closing_.push_back(connection);
         try {
-            const auto view = co_await query_view(connection, text_of(seed));
-            seed_failure_ = slots_objection(view, text_of(seed));
+            const auto view = co_await query_view(connection, text_of(asked.server));
+            throw_if_replaced(view, asked);
+            seed_failure_ = slots_objection(view, text_of(asked.server));
             failed_seeds_ = 0;
             ++seed_answers_;
-            if (!is_over()) adopt_view(view, seed.host, nullptr);
+            if (!is_over()) adopt_view(view, asked.server.host, nullptr);
         } catch (const error&) {
             // Another seed may have answered meanwhile.
             if (seed_answers_ == answers) {
@@ -161,31 +171,36 @@ asio::awaitable<void> cluster_topology::query_seed() {
         }
         asio::co_spawn(context_.strand, close_later(shared_from_this(), connection),
                        asio::detached);
-    } catch (const std::bad_alloc&) {}
-    notify_changed();
-}
-
-asio::awaitable<void> cluster_topology::query_seed_in_background(
-    [[maybe_unused]] std::shared_ptr<cluster_topology> self) {
-    co_await query_seed();
+    } catch (const std::exception&) {}
     --queried_seeds_;
     notify_changed();
 }
 
-// Until the first answer: a seed that does not answer delays the others by `seed_stagger` only.
+void cluster_topology::begin_seed_query() {
+    const auto is_known = [this](const std::string& node_id) {
+        const auto known = numbers_.find(node_id);
+        return known != numbers_.end() && nodes_[known->second]->connected();
+    };
+    ++queried_seeds_;
+    try {
+        asio::co_spawn(context_.strand, query_seed(shared_from_this(), seeds_.next(is_known)),
+                       asio::detached);
+    } catch (...) {
+        --queried_seeds_;
+        throw;
+    }
+}
+
+// Until the next answer: a seed that does not answer delays the others by `seed_stagger` only. At
+// first all hosts of the URL are asked, and later a few seeds in each round.
 asio::awaitable<void> cluster_topology::query_seeds() {
-    for (std::size_t i = 0; i < settings_.seeds.size() && seed_answers_ == 0 && !is_over(); ++i) {
-        ++queried_seeds_;
-        try {
-            asio::co_spawn(context_.strand, query_seed_in_background(shared_from_this()),
-                           asio::detached);
-        } catch (...) {
-            --queried_seeds_;
-            throw;
-        }
+    const auto answers = seed_answers_;
+    const auto count = answers == 0 ? seeds_.host_count() : seeds_in_a_round;
+    for (std::size_t i = 0; i < count && seed_answers_ == answers && !is_over(); ++i) {
+        begin_seed_query();
         co_await wait_for_change(now() + seed_stagger);
     }
-    while (queried_seeds_ > 0 && seed_answers_ == 0 && !is_over())
+    while (queried_seeds_ > 0 && seed_answers_ == answers && !is_over())
         co_await wait_for_change(now() + question_timeout());
 }
 
@@ -304,7 +319,9 @@ asio::awaitable<void> cluster_topology::run(
     is_running_ = false;
 }
 
-// Asks every node that answers, at the same time; or if none does, the next seed.
+// Asks every node that answers, at the same time; or if none does, the next seeds. A node that
+// answers may be cut off from the others and have an old view, so while some do not answer, a seed
+// is asked now and then.
 asio::awaitable<void> cluster_topology::find_servers() {
     bool has_asked = false;
     for (auto* each : std::vector(links_)) {
@@ -318,11 +335,13 @@ asio::awaitable<void> cluster_topology::find_servers() {
         asio::co_spawn(context_.strand, query_in_background(shared_from_this(), node),
                        asio::detached);
     }
-    if (has_asked) co_return;
-    if (seed_answers_ == 0)
+    if (!has_asked) {
         co_await query_seeds();
-    else
-        co_await query_seed();
+    } else if (!all_connected() && now() >= next_seed_at_ && queried_seeds_ == 0) {
+        const auto interval = settings_.bounds.view_interval;
+        next_seed_at_ = now() + core::random_between(*context_.time, interval / 2, interval);
+        begin_seed_query();
+    }
 }
 
 }  // namespace pawl::redis

@@ -14,7 +14,7 @@ topology_factory cluster_factory(const options& server_options, const backend_co
     cluster_settings settings;
     settings.subject = describe(server_options);
     for (const auto& [host, port] : server_options.cluster_nodes)
-        settings.seeds.push_back(make_endpoint(host, port, server_options.tls));
+        settings.hosts.push_back(make_endpoint(host, port, server_options.tls));
     settings.connect_timeout = server_options.connect_timeout;
     settings.reply_timeout = server_options.reply_timeout;
     settings.uses_tls = server_options.tls.enabled;

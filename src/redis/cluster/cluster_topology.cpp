@@ -50,7 +50,8 @@ cluster_topology::cluster_topology(cluster_settings settings, node_link_factory 
       receiver_(&receiver),
       channel_(std::move(channel)),
       unknown_master_(std::make_unique<unknown_master>(*this)),
-      ask_again_(*context_.time, context_.strand) {}
+      ask_again_(*context_.time, context_.strand),
+      seeds_(settings_.hosts, settings_.bounds.max_seed_nodes) {}
 
 cluster_topology::~cluster_topology() {
     for (const auto& each : nodes_)
@@ -107,7 +108,7 @@ asio::awaitable<reply> cluster_topology::wait_for_master(time_point give_up_at) 
     while (version_ == known_version) {
         check_open();
         // All seeds failed, and the last of them for good.
-        if (seed_failure_ && failed_seeds_ >= settings_.seeds.size()) {
+        if (seed_failure_ && failed_seeds_ >= seeds_.size()) {
             try {
                 std::rethrow_exception(seed_failure_);
             } catch (const error& failure) {
@@ -182,6 +183,13 @@ std::uint32_t cluster_topology::find_or_add_node(const listed_node& listed,
     return number;
 }
 
+void cluster_topology::remember_seeds() {
+    std::vector<seed> listed;
+    for (const auto& each : last_view_)
+        listed.push_back({endpoint_of(each, each.host), each.id});
+    seeds_.update(std::move(listed));
+}
+
 // A cluster that was made anew has lower epochs, and its nodes do not know the earlier ones.
 void cluster_topology::give_up_slots_of_forgotten_nodes(const std::vector<listed_node>& view) {
     for (const auto& [id, number] : numbers_) {
@@ -211,6 +219,7 @@ void cluster_topology::adopt_view(const std::vector<listed_node>& view, std::str
     // Only the node that was asked may leave out its own address.
     for (auto& each : last_view_)
         if (each.host.empty() && each.name.empty()) each.host = asked_host;
+    remember_seeds();
     give_up_slots_of_forgotten_nodes(view);
     std::vector<std::pair<cluster_node*, unsigned>> gained;
     const bool is_first = version_ == 0;

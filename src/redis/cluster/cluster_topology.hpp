@@ -7,6 +7,7 @@
 
 #include "cluster_node.hpp"
 #include "node_list.hpp"
+#include "seed_list.hpp"
 #include "slot_map.hpp"
 
 #include "../topology/epoch.hpp"
@@ -43,11 +44,13 @@ struct cluster_limits {
     // How often one request is sent again to follow its key. Then it fails, and its caller repeats
     // it after a pause of its own.
     unsigned max_attempts = 8;
+    // The nodes that the client remembers as places to ask.
+    std::size_t max_seed_nodes = 256;
 };
 
 struct cluster_settings {
     std::string subject;          // the service in messages
-    std::vector<endpoint> seeds;  // some of the nodes
+    std::vector<endpoint> hosts;  // some of the nodes, as the URL names them
     duration connect_timeout{};
     duration reply_timeout{};
     bool uses_tls = false;
@@ -106,9 +109,9 @@ private:
     [[nodiscard]] bool is_over() const noexcept { return is_closing_ || made_in_.is_forked(); }
     boost::asio::awaitable<void> identify(std::shared_ptr<cluster_topology> self,
                                           cluster_node& node, std::shared_ptr<link> connection);
-    // Asks the next seed. Does not throw.
-    boost::asio::awaitable<void> query_seed();
-    boost::asio::awaitable<void> query_seed_in_background(std::shared_ptr<cluster_topology> self);
+    // Asks the seed. Does not throw.
+    boost::asio::awaitable<void> query_seed(std::shared_ptr<cluster_topology> self, seed asked);
+    void begin_seed_query();
     boost::asio::awaitable<void> query_seeds();
     boost::asio::awaitable<void> run(std::shared_ptr<cluster_topology> self);
     boost::asio::awaitable<void> find_servers();
@@ -128,6 +131,7 @@ private:
     [[nodiscard]] static std::optional<error> find_objection(const cluster_node& node,
                                                              const listed_node& myself);
     std::uint32_t find_or_add_node(const listed_node& listed, const std::string& asked_host);
+    void remember_seeds();
     void give_up_slots_of_forgotten_nodes(const std::vector<listed_node>& view);
     [[nodiscard]] endpoint endpoint_of(const listed_node& listed,
                                        const std::string& asked_host) const;
@@ -182,10 +186,11 @@ private:
     core::wakeup ask_again_;
     std::vector<std::shared_ptr<link>> closing_;
     std::uint64_t version_ = 0;
-    std::size_t next_seed_ = 0;
+    seed_list seeds_;
+    time_point next_seed_at_{};        // while some nodes answer, and others do not
     std::exception_ptr seed_failure_;  // of the newest attempt; null: a seed has answered
     std::size_t failed_seeds_ = 0;     // in a row
-    std::size_t queried_seeds_ = 0;    // whose answers have not come, while `query_seeds` runs
+    std::size_t queried_seeds_ = 0;    // whose answers have not come
     std::uint64_t seed_answers_ = 0;
     bool is_running_ = false;
     bool is_closing_ = false;

@@ -164,6 +164,9 @@ private:
             for (auto& line : view)
                 line[epoch_field] = "0";
             break;
+        case topology_bug::replicas_forgotten:
+            std::erase_if(view, [](const auto& line) { return line[flags_field] == "slave"; });
+            break;
         case topology_bug::epochs_of_other_nodes: rotate_epochs(view); break;
         case topology_bug::stale_epochs_believed:
             for (auto& line : view)

@@ -32,6 +32,7 @@ enum class topology_bug : std::uint8_t {
                                // was a replica since then
     ask_taken_as_final,        // the caller gets the error of a key that has moved
     asking_not_sent,           // so the node to which the key has moved refuses
+    replicas_forgotten,        // so only masters are asked for the nodes, and the URL's hosts
     releases_ended_by_move,    // a release that a slot's old node refuses is not repeated
     // With Sentinels.
     epoch_left_out,         // the tokens have no epoch,
@@ -73,6 +74,7 @@ inline constexpr std::array topology_bugs{
     PAWL_BUG(replication_not_compared, cluster),
     PAWL_BUG(ask_taken_as_final, cluster),
     PAWL_BUG(asking_not_sent, cluster),
+    PAWL_BUG(replicas_forgotten, cluster),
     PAWL_BUG(releases_ended_by_move, cluster),
     PAWL_BUG(epoch_left_out, sentinels),
     PAWL_BUG(epoch_kept, sentinels),

@@ -313,7 +313,7 @@ void simulated_cluster::plan_election(std::size_t replica) {
 void simulated_cluster::kill(std::size_t node) { network(node).stop_server(); }
 
 void simulated_cluster::restart(std::size_t node) {
-    if (is_up(node)) return;
+    if (is_up(node) || nodes_[node]->is_removed) return;
     auto& of = *nodes_[node];
     network(node).start_server(network(node).server().take_snapshot());
     std::ranges::fill(of.heard, loop_.now());
@@ -349,12 +349,12 @@ std::size_t simulated_cluster::redirected_from(std::size_t node, std::size_t slo
 
 bool simulated_cluster::is_agreed() const {
     const auto is_serving = [](const auto& each) {
-        return each->network.is_up() && !each->view.is_down();
+        return each->is_removed || (each->network.is_up() && !each->view.is_down());
     };
     if (!std::ranges::all_of(nodes_, is_serving)) return false;
     std::vector<std::size_t> masters;
     for (std::size_t i = 0; i < nodes_.size(); ++i)
-        if (nodes_[i]->view.is_master()) masters.push_back(i);
+        if (nodes_[i]->view.is_master() && !nodes_[i]->is_removed) masters.push_back(i);
     if (masters.empty()) return false;
     for (std::size_t slot = 0; slot < slot_count; ++slot) {
         const auto owner = redirected_from(masters.front(), slot);

@@ -57,6 +57,11 @@ public:
     // The replica promotes itself with the data that it has. False: it has none yet.
     bool take_over(std::size_t replica);
     void kill(std::size_t node);
+    // The node stays dead, also at the end. Another node has its slots.
+    void remove(std::size_t node) {
+        kill(node);
+        nodes_.at(node)->is_removed = true;
+    }
     // With the data of before, and its old view of the cluster.
     void restart(std::size_t node);
     // From now on no message of the bus gets from one node to the other.
@@ -108,6 +113,7 @@ private:
         std::size_t replicated_from = cluster_view::no_node;
         std::uint64_t replicated_writes = 0;  // of that master
         bool is_synced = false;
+        bool is_removed = false;
         int replication = 0;          // grows when it gets another master
         instant down_until{-1};       // it serves again only after this time
         instant election_at{-1};      // as a replica of a failed master; -1: no election

@@ -24,6 +24,8 @@ constexpr auto settling_time = 2s;
 // Between two fsyncs of an append-only file.
 constexpr auto longest_sync_pause = 500ms;
 
+constexpr int last_round = 4;
+
 std::size_t slot_of_lock(const std::string& name) { return slot_of("{" + name + "}"); }
 
 class cluster_scenario final : public topology_scenario {
@@ -52,8 +54,12 @@ public:
     }
 
 private:
+    // The URL names only the first master, so that later no host of it is alive.
     service connect(simulated_process& process) override {
-        return clustered_service(cluster_, process, options_, plan_.bug, plan_.limits,
+        auto options = options_;
+        if (plan_.loses_masters_first || plan_.loses_masters_last)
+            options.cluster_nodes.emplace_back("127.0.0.1", cluster_view::first_port);
+        return clustered_service(cluster_, process, options, plan_.bug, plan_.limits,
                                  plan_.cluster_limits);
     }
     simulated_network* server_of(const std::string& name) override {
@@ -107,6 +113,9 @@ private:
     }
 
     void disturb() override {
+        ++rounds_;
+        if (plan_.loses_masters_first && rounds_ == 1) return lose_all_masters();
+        if (plan_.loses_masters_last && rounds_ == last_round) return lose_all_masters();
         if (plan_.moves) move_a_slot();
         if (plan_.failovers) replace_a_master();
         if (plan_.partitions && random_.happens(0.5)) cut_the_bus();
@@ -178,6 +187,23 @@ private:
         for (std::size_t i = 0; i < plan_.program_count; ++i)
             resume(i);
     }
+    // At about the same time: no node that the programs are connected to tells of the new masters.
+    void lose_all_masters() {
+        std::vector<std::pair<std::size_t, std::size_t>> replaced;  // master, replica
+        for (std::size_t i = 0; i < cluster_.node_count(); ++i)
+            if (const auto replica = cluster_.replica_of(i);
+                replica != cluster_view::no_node && cluster_.network(replica).is_up())
+                replaced.emplace_back(i, replica);
+        for (const auto& [master, replica] : replaced)
+            cluster_.kill(master);
+        trace_.write("all masters die");
+        loop_.run_for(random_time(100ms, 2s));
+        for (const auto& [master, replica] : replaced)
+            if (cluster_.take_over(replica))
+                cluster_.remove(master);
+            else
+                cluster_.restart(master);
+    }
     // Any subset of the links between the nodes, each in one direction.
     void cut_the_bus() {
         const auto share = std::array{0.1, 0.3, 0.6}[random_.below(3)];
@@ -215,6 +241,7 @@ private:
     void repair() override { cluster_.close_moves(); }
 
     simulated_cluster cluster_;
+    int rounds_ = 0;
     std::map<std::string, instant> moved_at_;
     // When the slot of a name left a node for another one.
     std::map<std::pair<std::string, std::size_t>, instant> left_at_;

@@ -45,6 +45,15 @@ void plan_durability(topology_plan& result, prng& random) {
     result.loses_replicas = random.happens(0.7);
 }
 
+// The operator could not end a move to a node that is dead for good.
+void plan_dead_masters(topology_plan& result, bool is_cluster) {
+    prng random(result.seed ^ 0xDEAD'0000'0000'0003U);
+    if (!is_cluster || !result.failovers || result.moves || random.happens(0.5)) return;
+    // A replica that has never been a master is known only as a replica.
+    result.loses_masters_first = random.happens(0.7);
+    result.loses_masters_last = !result.loses_masters_first;
+}
+
 // Without scripts, nothing compares a node's replication id, so in a cluster a token may repeat one
 // that a failover has lost (docs/backends/scriptless.md).
 void plan_servers(topology_plan& result, bool is_cluster) {
@@ -87,6 +96,7 @@ topology_plan make_topology_plan(std::uint64_t seed, named_topology_bug::place w
     plan_network(result, random);
     plan_bounds(result, random);
     plan_servers(result, is_cluster);
+    plan_dead_masters(result, is_cluster);
     return result;
 }
 

@@ -20,10 +20,12 @@ struct topology_plan {
     topology_bug bug = topology_bug::none;
     std::size_t program_count = 3;
     std::size_t users_per_program = 1;
-    bool moves = false;                // slots move
-    bool interrupts_moves = false;     // a move pauses for seconds
-    bool breaks = false;               // connections break, messages are slow
-    bool failovers = false;            // masters are replaced, planned and not
+    bool moves = false;             // slots move
+    bool interrupts_moves = false;  // a move pauses for seconds
+    bool breaks = false;            // connections break, messages are slow
+    bool failovers = false;         // masters are replaced, planned and not
+    // All masters die for good, and their replicas take over, as the first or the last fault.
+    bool loses_masters_first = false, loses_masters_last = false;
     bool partitions = false;           // a program, or a node, is cut off from some of the others
     bool pauses = false;               // programs are stopped for a while
     bool loses_replicas = false;       // some of a master's replicas are away for a while

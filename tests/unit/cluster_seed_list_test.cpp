@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include <redis/cluster/seed_list.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace pawl::redis {
+namespace {
+
+endpoint host(const std::string& name) { return {name, 6379}; }
+seed node(const std::string& name) { return {host(name + ".example"), name}; }
+bool nobody_is_known(const std::string&) { return false; }
+
+std::vector<std::string> ask(seed_list& seeds, int count) {
+    std::vector<std::string> hosts;
+    for (int i = 0; i < count; ++i)
+        hosts.push_back(seeds.next(nobody_is_known).server.host);
+    return hosts;
+}
+
+using names = std::vector<std::string>;
+
+TEST(cluster_seed_list, hosts_take_turns_until_nodes_are_known) {
+    seed_list seeds({host("h1"), host("h2")}, 8);
+    EXPECT_EQ(ask(seeds, 3), (names{"h1", "h2", "h1"}));
+    EXPECT_EQ(seeds.size(), 2U);
+}
+
+TEST(cluster_seed_list, nodes_and_hosts_alternate) {
+    seed_list seeds({host("h1")}, 8);
+    seeds.update({node("a"), node("b")});
+    EXPECT_EQ(ask(seeds, 5), (names{"h1", "a.example", "h1", "b.example", "h1"}));
+    EXPECT_EQ(ask(seeds, 2), (names{"a.example", "h1"}));
+}
+
+// Otherwise a node with an old view, which answers each time, would keep the client from the
+// others.
+TEST(cluster_seed_list, a_new_view_does_not_begin_the_round_again) {
+    seed_list seeds({host("h1")}, 8);
+    seeds.update({node("a"), node("b")});
+    EXPECT_EQ(ask(seeds, 2), (names{"h1", "a.example"}));
+    seeds.update({node("a"), node("b")});
+    EXPECT_EQ(ask(seeds, 2), (names{"h1", "b.example"}));
+}
+
+TEST(cluster_seed_list, a_node_that_is_listed_no_longer_stays) {
+    seed_list seeds({host("h1")}, 8);
+    seeds.update({node("a"), node("b")});
+    seeds.update({node("b")});
+    EXPECT_EQ(ask(seeds, 4), (names{"h1", "b.example", "h1", "a.example"}));
+}
+
+TEST(cluster_seed_list, the_new_address_of_a_node_replaces_the_earlier_one) {
+    seed_list seeds({host("h1")}, 8);
+    seeds.update({node("a")});
+    seeds.update({{host("elsewhere"), "a"}});
+    EXPECT_EQ(seeds.size(), 2U);
+    EXPECT_EQ(ask(seeds, 2), (names{"h1", "elsewhere"}));
+}
+
+TEST(cluster_seed_list, beyond_the_bound_the_longest_unlisted_nodes_are_forgotten) {
+    seed_list seeds({host("h1")}, 2);
+    seeds.update({node("a"), node("b")});
+    seeds.update({node("c")});
+    EXPECT_EQ(ask(seeds, 6), (names{"h1", "c.example", "h1", "a.example", "h1", "c.example"}));
+}
+
+TEST(cluster_seed_list, known_nodes_are_left_out) {
+    seed_list seeds({host("h1")}, 8);
+    seeds.update({node("a"), node("b")});
+    const auto knows_a = [](const std::string& id) { return id == "a"; };
+    EXPECT_EQ(seeds.next(knows_a).server.host, "h1");
+    EXPECT_EQ(seeds.next(knows_a).node_id, "b");
+    const auto knows_all = [](const std::string&) { return true; };
+    EXPECT_EQ(seeds.next(knows_all).server.host, "h1");
+    EXPECT_EQ(seeds.next(knows_all).server.host, "h1");
+}
+
+}  // namespace
+}  // namespace pawl::redis
