@@ -82,8 +82,10 @@ TEST_F(RedlockUrl, ListsThatDifferAreRefused) {
     for (const auto& other : {three, first + "?ttl_max=30000"}) {
         const auto failed = failure_at(other);
         ASSERT_TRUE(failed.has_value()) << other;
-        EXPECT_EQ(failed->reason, errc::no_quorum);
+        EXPECT_EQ(failed->reason, errc::other_set);
         EXPECT_THAT(failed->sentence, HasSubstr("belongs to another set"));
+        EXPECT_THROW((void)client_at(other).acquire("it", {.ttl = 1s}), pawl::error)
+            << "a wait for what does not change";
     }
     std::string reversed = "redlock://";
     for (std::size_t i = 5; i-- > 0;)

@@ -45,11 +45,28 @@ TEST(RedlockVerb, ANewSetSaysForHowLongItWaits) {
     redlock_group group;
     const auto url = group.url("?ttl_max=60000");
     const auto early = test_sandbox(url).run({"run", "--wait", "0", "x", "--", "true"});
-    EXPECT_EQ(early.code, 69) << early.err;
+    EXPECT_EQ(early.code, 76) << early.err;
     EXPECT_THAT(early.err, HasSubstr("has joined the set lately, and votes in 6"));
+    EXPECT_THAT(early.err, HasSubstr("pawl redlock init ends the wait."));
     const auto status = redlock(url, {"status"});
     EXPECT_EQ(status.code, 1);
     EXPECT_THAT(status.out, HasSubstr("has joined the set lately, and votes in 6"));
+    const auto begun = redlock(url, {"init", "--yes"});
+    EXPECT_EQ(begun.code, 0) << begun.err;
+    EXPECT_THAT(begun.out, HasSubstr("3 of 3 nodes vote"));
+}
+
+// Waiting does not help, so even a run without a limit ends.
+TEST(RedlockVerb, AnotherSetEndsTheWait) {
+    redlock_group group;
+    ASSERT_EQ(redlock(group.url(), {"init", "--yes"}).code, 0);
+    const test_sandbox sandbox(group.url("?ttl_max=30000"));
+    for (const char* verb : {"run", "elect"}) {
+        const auto refused = sandbox.run({verb, "x", "--", "true"});
+        EXPECT_EQ(refused.code, 76) << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr("belongs to another set"));
+    }
+    EXPECT_EQ(sandbox.run({"ls"}).code, 76);
 }
 
 TEST(RedlockVerb, RejoinLetsANodeJoinAgain) {
@@ -108,7 +125,7 @@ TEST(RedlockVerb, ReadingBeginsNoSet) {
     for (const words& reading :
          {words{"ls"}, words{"status", "x"}, words{"release", "--force", "--yes", "x"}}) {
         const auto refused = sandbox.run(reading);
-        EXPECT_EQ(refused.code, 69) << reading[0] << refused.out;
+        EXPECT_EQ(refused.code, 76) << reading[0] << refused.out;
         EXPECT_THAT(refused.err, HasSubstr("the nodes form no set yet; ")) << reading[0];
         EXPECT_THAT(refused.err, HasSubstr("pawl redlock init")) << reading[0];
     }

@@ -210,7 +210,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
             const auto answer = call.read(reply);
             members_.on_objection(i, answer.standing);
             if (answer.standing.refusal != objection::none) {
-                failures.add(i, error(errc::no_quorum, members_.objection_of(i)));
+                failures.add(i, error(members_.reason_of(i), members_.objection_of(i)));
                 continue;
             }
             ++asked;
@@ -232,7 +232,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
             if (standing.refusal == objection::none)
                 ++raised;
             else
-                failures.add(i, error(errc::no_quorum, members_.objection_of(i)));
+                failures.add(i, error(members_.reason_of(i), members_.objection_of(i)));
         } catch (const error& e) {
             failures.add(i, e);
         }

@@ -98,6 +98,7 @@ void locks::send_to_nodes(const std::shared_ptr<attempt>& current) {
         auto& state = current->node_states[i];
         if (!members_.may_vote(i)) {
             state.trouble = members_.objection_of(i);
+            state.trouble_reason = members_.reason_of(i);
             current->votes.count_refusal(i);
             continue;
         }
@@ -175,6 +176,7 @@ void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t n
     } else {
         members_.on_objection(node, answer.standing);
         state.trouble = members_.objection_of(node);
+        state.trouble_reason = members_.reason_of(node);
     }
 }
 

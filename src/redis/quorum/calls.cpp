@@ -321,6 +321,12 @@ script_call forget_call::command(std::string_view run) const {
     return {scripts::forget, {set.member_key, set.quarantine_key}, {run, nonce}};
 }
 
+script_call end_quarantine_call::command(std::string_view run) const {
+    return {scripts::end_quarantine,
+            {set.member_key, set.quarantine_key},
+            {run, std::string_view(set.set), nonce}};
+}
+
 script_call standing_call::command(std::string_view run) const {
     return {scripts::standing, {set.member_key, set.quarantine_key}, {run}};
 }

@@ -238,6 +238,14 @@ struct forget_call {
     [[nodiscard]] redis::script_call command(std::string_view run) const;
 };
 
+// end_quarantine.lua
+struct end_quarantine_call {
+    const set_parameters& set;
+    std::string_view nonce;
+
+    [[nodiscard]] redis::script_call command(std::string_view run) const;
+};
+
 // standing.lua
 struct standing_call {
     const set_parameters& set;

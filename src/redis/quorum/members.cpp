@@ -135,10 +135,46 @@ std::optional<time_point> members::quarantine_end() const {
 
 std::optional<errc> members::lasting_reason() const {
     node_failures failures(size());
-    for (std::size_t i = 0; i < size(); ++i)
-        if (!nodes_[i].server->connected() && !nodes_[i].trouble.empty())
-            failures.add(i, error(nodes_[i].trouble_reason, nodes_[i].trouble));
+    for (std::size_t i = 0; i < size(); ++i) {
+        const auto& each = nodes_[i];
+        if (!each.server->connected() && !each.trouble.empty())
+            failures.add(i, error(each.trouble_reason, each.trouble));
+        if (each.server->connected() && each.state == standing::other_set)
+            failures.add(i, error(errc::other_set, objection_of(i)));
+    }
     return failures.lasting_reason();
+}
+
+errc members::reason_of(std::size_t node) const noexcept {
+    return nodes_[node].server->connected() && nodes_[node].state == standing::other_set
+               ? errc::other_set
+               : errc::no_quorum;
+}
+
+bool members::is_new_set() const {
+    return std::ranges::all_of(nodes_, [this](const node_record& each) {
+        return each.server->connected() && each.state == standing::member &&
+               each.member.incarnation == 1 && each.quarantine_ends > now();
+    });
+}
+
+bool members::forms_no_set() const {
+    const auto member_count =
+        static_cast<std::size_t>(std::ranges::count(nodes_, standing::member, &node_record::state));
+    return member_count < majority() && std::ranges::all_of(nodes_, [](const node_record& each) {
+               return each.server->connected() && each.state != standing::unknown &&
+                      each.state != standing::unsuitable;
+           });
+}
+
+error members::no_majority() const {
+    const auto reason = forms_no_set() || is_new_set() ? errc::no_set : errc::no_quorum;
+    auto text = "Fewer than " + std::to_string(majority()) + " of the " + std::to_string(size()) +
+                " nodes can vote: " + objections();
+    auto trouble = may_begin_set_ ? repair_trouble_ : trouble_of_set();
+    if (is_new_set()) trouble = new_set;
+    if (!trouble.empty()) text += "; " + trouble;
+    return {lasting_reason().value_or(reason), text + "."};
 }
 
 // Every node has answered or failed.
@@ -171,12 +207,8 @@ asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give
         if (is_settled() || now() >= give_up_at) break;
         co_await changed_.wait_until(give_up_at);
     }
-    auto text = "Fewer than " + std::to_string(majority()) + " of the " + std::to_string(size()) +
-                " nodes can vote: " + objections();
-    const auto trouble = may_begin_set_ ? repair_trouble_ : trouble_of_set();
-    if (!trouble.empty()) text += "; " + trouble;
-    const auto reason = lasting_reason().value_or(errc::no_quorum);
-    co_return std::make_optional<error>(reason, text + ".");
+    auto failure = no_majority();
+    co_return failure;
 }
 
 void members::connect(std::size_t node) {

@@ -32,6 +32,9 @@ inline constexpr std::string_view lost_set =
 inline constexpr std::string_view no_set =
     "the nodes form no set yet; when no holder of a lock of these nodes is left, run pawl redlock "
     "init, or request a lock and wait for a little more than ttl_max";
+inline constexpr std::string_view new_set =
+    "the set is new; if no holder of a lock of these nodes is left, pawl redlock init ends the "
+    "wait";
 
 // What the nodes need of their client.
 class background {
@@ -69,6 +72,8 @@ public:
     [[nodiscard]] bool may_vote(std::size_t node) const;
     // Why the node does not vote, for messages.
     [[nodiscard]] std::string objection_of(std::size_t node) const;
+    // The same as a code: errc::other_set, or errc::no_quorum.
+    [[nodiscard]] errc reason_of(std::size_t node) const noexcept;
     // "HOST:PORT: REASON; …" for all nodes that do not vote.
     [[nodiscard]] std::string objections() const;
 
@@ -96,9 +101,9 @@ public:
     void on_disconnected(const redis::link& node_link) noexcept;
 
     // Makes a new set, without a quarantine, of nodes that have forgotten everything, or never knew
-    // anything: holds that such nodes have granted before may overlap with new ones. Throws
-    // errc::no_quorum if a node does not answer, and errc::bad_option if one is a member, unless
-    // `forget_members`.
+    // anything: holds that such nodes have granted before may overlap with new ones. A set that has
+    // granted nothing yet stays, and its quarantine ends. Throws errc::no_quorum if a node does not
+    // answer, and errc::bad_option if one is a member, unless `forget_members`.
     boost::asio::awaitable<void> begin_set(bool forget_members);
     // Repairs the set as far as that is possible now.
     boost::asio::awaitable<void> repair_now();
@@ -142,9 +147,14 @@ private:
     [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
     [[nodiscard]] std::size_t index_of(const redis::link& node_link) const noexcept;
     [[nodiscard]] std::size_t count_voters() const;
-    // The connections of so many nodes have failed for a reason that lasts that none is left for a
-    // majority.
+    // So many nodes do not vote for a reason that lasts that no majority is left.
     [[nodiscard]] std::optional<errc> lasting_reason() const;
+    // The nodes have begun a set that has granted nothing yet: all of them are in their first
+    // quarantine.
+    [[nodiscard]] bool is_new_set() const;
+    // All nodes have answered, and too few of them are members.
+    [[nodiscard]] bool forms_no_set() const;
+    [[nodiscard]] error no_majority() const;
     [[nodiscard]] bool is_connected() const;
     [[nodiscard]] bool is_settled() const { return !is_repairing_ && is_connected(); }
     void connect(std::size_t node);
@@ -166,6 +176,9 @@ private:
     boost::asio::awaitable<void> ask_standing(std::size_t node, reports& into);
     [[nodiscard]] bool is_member(const std::optional<member_report>& report) const;
     boost::asio::awaitable<void> forget(std::size_t node);
+    boost::asio::awaitable<void> end_first_quarantine(const reports& known);
+    // After an operator's word: all nodes are members now.
+    boost::asio::awaitable<void> require_complete_set();
     void require_all(const reports& answers) const;
     boost::asio::awaitable<void> begin_set_of(reports first, duration quarantine);
     boost::asio::awaitable<void> finish_genesis(const reports& known);

@@ -311,11 +311,31 @@ void members::require_all(const reports& answers) const {
                                              name_of(i) + ": " + objection_of(i) + ".");
 }
 
+asio::awaitable<void> members::end_first_quarantine(const reports& known) {
+    for (std::size_t i = 0; i < size(); ++i) {
+        const end_quarantine_call call{set_, known[i]->nonce};
+        const auto answer = co_await ask_node(link_of(i), call, now() + reply_timeout_);
+        redis::throw_if_error(answer, name_of(i));
+    }
+}
+
+asio::awaitable<void> members::require_complete_set() {
+    static_cast<void>(co_await prepare_all());
+    for (std::size_t i = 0; i < size(); ++i)
+        if (nodes_[i].state != standing::member)
+            throw error(errc::no_quorum, "The set is not complete; " + name_of(i) + ": " +
+                                             objection_of(i) + "; run the command again.");
+}
+
 // Nothing is forgotten unless all nodes answer: a set that works must not be lost.
 asio::awaitable<void> members::begin_set(bool forget_members) {
     co_await learn_standings();
     auto first = co_await prepare_all();
     require_all(first);
+    if (!forget_members && is_new_set()) {
+        co_await end_first_quarantine(first);
+        co_return co_await require_complete_set();
+    }
     if (forget_members) {
         for (std::size_t i = 0; i < size(); ++i)
             co_await forget(i);
@@ -332,11 +352,7 @@ asio::awaitable<void> members::begin_set(bool forget_members) {
                             "pawl redlock init --force begins a new set.");
     }
     co_await begin_set_of(first, {});
-    static_cast<void>(co_await prepare_all());
-    for (std::size_t i = 0; i < size(); ++i)
-        if (nodes_[i].state != standing::member)
-            throw error(errc::no_quorum, "The set is not complete; " + name_of(i) + ": " +
-                                             objection_of(i) + "; run the command again.");
+    co_await require_complete_set();
 }
 
 }  // namespace pawl::redlock

@@ -221,7 +221,7 @@ void redlock_scenario::note_grant(program& by, user& caller, const attempt& comp
 
 void redlock_scenario::check_failure(const attempt& failed, const boost::system::error_code& ec) {
     static constexpr std::array expected{errc::timed_out, errc::unreachable, errc::unavailable,
-                                         errc::no_quorum, errc::lost};
+                                         errc::no_quorum, errc::no_set,      errc::lost};
     if (std::ranges::none_of(expected, [&](errc each) { return ec == make_error_code(each); }))
         return fail("an unexpected error: " + ec.message() + ": " +
                     std::string(failed.messages.message()));
