@@ -164,7 +164,7 @@ TEST(RedisReplies, OfAcquires) {
 }
 
 TEST(RedisReplies, OfWaiters) {
-    const refresh_call call{it, "client:owner", "prefix", "500", "1900", "9500", "x", "0"};
+    const refresh_call call{it, "client:owner", "prefix", "500", "1900", "9500", "9500", "x", "0"};
     expect_contract("native", call);
     const auto queued =
         list({integer(0), integer(-1), text("1700000000000"), integer(0), text("9500")});

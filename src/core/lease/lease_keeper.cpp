@@ -22,6 +22,8 @@ namespace {
 // The pause after the first unanswered confirmation. Each further pause is twice as long, up to a
 // twentieth of the ttl.
 constexpr duration first_confirmation_pause = std::chrono::milliseconds(250);
+// The pause before the first renewal of a grant that must be claimed.
+constexpr duration longest_claim_pause = std::chrono::milliseconds(150);
 
 std::vector<renewal> renewals_of(std::span<const std::shared_ptr<lease>> leases, time_point now,
                                  const capabilities& capabilities) {
@@ -93,7 +95,7 @@ void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
         // renewal comes a little after the grant: a caller that releases at once needs none.
         const auto now = time_.now();
         const auto window = lease->deadline() - now;
-        lease->in_keeper.renew_at = now + window / 8;
+        lease->in_keeper.renew_at = now + std::min(window / 8, longest_claim_pause);
         lease->in_keeper.risk_at = now + window / 2;
         lease->in_keeper.must_not_be_early = true;
         update_order(*lease);

@@ -25,6 +25,16 @@ std::string_view consume_word(std::string_view& text) {
     return word;
 }
 
+// The claim window in the message of a grant to one of very many waiters. Without it the window is
+// the waiter's own.
+duration granted_window(std::string_view text, duration own_window) {
+    std::int64_t ms = 0;
+    (void)std::from_chars(text.data(), text.data() + text.size(), ms);
+    const auto window = milliseconds_of(ms);
+    const bool is_possible = window > own_window && window <= longest_window(own_window);
+    return is_possible ? window : own_window;
+}
+
 }  // namespace
 
 std::unique_ptr<backend> make_backend(const options& server_options, const backend_context& context,
@@ -114,11 +124,13 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
         auto* recipient = waiters_.find_by_owner(owner);
         if (recipient == nullptr || recipient->received_grant) return;
         const auto token = consume_word(payload);
+        const auto time_text = consume_word(payload);
         std::int64_t server_ms = 0;
         const auto parsed =
-            std::from_chars(payload.data(), payload.data() + payload.size(), server_ms);
+            std::from_chars(time_text.data(), time_text.data() + time_text.size(), server_ms);
         if (parsed.ec != std::errc{} || server_ms < 0) return;
-        recipient->received_grant = pushed_grant(*recipient, token, server_ms, now());
+        const auto window = granted_window(payload, recipient->claim_window);
+        recipient->received_grant = pushed_grant(*recipient, token, server_ms, window, now());
         recipient->granted_server_ms = server_ms;
         recipient->wakeup.notify();
     } else if (verb == "look") {

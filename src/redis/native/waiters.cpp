@@ -92,7 +92,7 @@ bool is_plausible(const waiter& recipient, fencing_token token, std::uint64_t ep
 }
 
 grant pushed_grant(const waiter& recipient, std::string_view token, std::int64_t server_ms,
-                   time_point received) {
+                   duration claim_window, time_point received) {
     grant result;
     result.token = fencing_token(parse_number(token));
     result.stored_value = make_value(recipient.record->value_prefix(), server_ms);
@@ -110,7 +110,7 @@ grant pushed_grant(const waiter& recipient, std::string_view token, std::int64_t
         is_clock_known
             ? std::min(received, recipient.sent_at + server_elapsed - server_elapsed / 100)
             : recipient.sent_at;
-    result.deadline = granted_at + recipient.claim_window - drift(recipient.claim_window);
+    result.deadline = granted_at + claim_window - drift(claim_window);
     return result;
 }
 

@@ -112,10 +112,17 @@ private:
     std::multimap<std::string_view, waiter*> by_name_;
 };
 
+// Of a waiter with this claim window, if it is one of very many: `window_in_crowd` in
+// _grant_waiters.lua.
+[[nodiscard]] constexpr duration longest_window(duration claim_window) noexcept {
+    return 9 * claim_window;
+}
+
 // The grant from a pushed message. Its deadline counts the claim window from the earliest possible
 // time of the grant.
 [[nodiscard]] grant pushed_grant(const waiter& recipient, std::string_view token,
-                                 std::int64_t server_ms, time_point received);
+                                 std::int64_t server_ms, duration claim_window,
+                                 time_point received);
 
 // True: a pushed grant can come from the server. Its time is not in the future, as far as the
 // server's clock is known, and its token fits that time; readers may share an older token. A forged

@@ -27,11 +27,12 @@ namespace pawl::redis {
 namespace {
 
 // The grant that a refresh found: its message was lost or is late. The rest of the claim window
-// counts from the request. A rest above the whole window means that the server's clock was set
+// counts from the request. A rest above the longest window means that the server's clock was set
 // back.
 grant grant_from_refresh(const waiter& own_waiter, const refresh_reply& reply, time_point sent_at) {
     const auto left = milliseconds_of(reply.left_ms);
-    const auto rest = std::min<duration>(left, own_waiter.claim_window);
+    const auto rest =
+        left > longest_window(own_waiter.claim_window) ? own_waiter.claim_window : left;
     grant result;
     result.deadline = sent_at + rest - drift(rest);
     result.token = reply.token;
@@ -184,6 +185,7 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
                                     .claim_window_ms = milliseconds_text(own_waiter.claim_window),
                                     .place_ms = std::to_string(bounds_.waiter_place_ms),
                                     .first_place_ms = std::to_string(first_place_ms),
+                                    .far_place_ms = std::to_string(bounds_.first_waiter_place_ms),
                                     .mode = own_waiter.mode_code,
                                     .total_permits = own_waiter.total_permits};
             // Other libraries that share the key do not notify Pawl's waiters. With tracking, the
@@ -238,7 +240,7 @@ asio::awaitable<std::optional<grant>> locks::accept_grant(waiting_attempt& attem
         co_return std::nullopt;
     }
     auto outcome = renewal::outcome::extended;
-    if (result.deadline <= now() + own_waiter.claim_window / 4)
+    if (result.deadline <= now() + own_waiter.claim_window / 2)
         outcome = co_await renew_grant(own_waiter, result);
     // A forced release that was reported meanwhile has reset `received_grant`.
     if (outcome == renewal::outcome::extended && own_waiter.received_grant) {

@@ -89,9 +89,9 @@ acquire_reply acquire_any_mode_call::read(const reply& from) const {
 
 script_call refresh_call::command(const server_words& words) const {
     return {scripts::refresh, lock_keys.all(),
-            std::array<std::string_view, 10>{words.token_floor, words.channel_prefix, waiter,
-                                             value_prefix, claim_window_ms, place_ms,
-                                             first_place_ms, mode, total_permits, words.run}};
+            std::array<std::string_view, 11>{
+                words.token_floor, words.channel_prefix, waiter, value_prefix, claim_window_ms,
+                place_ms, first_place_ms, far_place_ms, mode, total_permits, words.run}};
 }
 
 refresh_reply refresh_call::read(const reply& from) const {

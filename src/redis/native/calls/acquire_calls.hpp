@@ -83,6 +83,7 @@ struct refresh_call {
     std::string claim_window_ms;
     std::string place_ms;
     std::string first_place_ms;  // of the first waiter behind an exclusive holder
+    std::string far_place_ms;    // of a waiter far from the head
     std::string_view mode;
     std::string_view total_permits;
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSL-1.0
 -- Copyright (c) 2026 The Pawl authors
 
--- The keys of the queue outlive the longest place of a waiter: see `first_place_ms` in refresh.lua.
+-- The keys of the queue outlive the longest place of a waiter: see `far_place_ms` in refresh.lua.
 local queue_ms = 12000
 
 -- Keeps the caller's place in the queue, or appends the caller. Its place ends after `place_ms`.

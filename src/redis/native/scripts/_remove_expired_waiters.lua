@@ -3,9 +3,9 @@
 
 -- Removes waiters from the head of the queue whose place ended at least `place_ms` ago. The first
 -- waiter must be alive even while the lock is held, because the server reports a release by another
--- library to that waiter. -> true: some were removed
+-- library to that waiter. -> how many were removed
 local function remove_expired_waiters(k, now, place_ms, channel)
-    local removed_any = false
+    local removed = 0
     for _ = 1, 64 do
         local first = redis.call("ZRANGE", k.queue, 0, 0)[1]
         local record = first and redis.call("HGET", k.waiters, first) or ""
@@ -22,7 +22,7 @@ local function remove_expired_waiters(k, now, place_ms, channel)
         end
         redis.call("ZREM", k.queue, first)
         redis.call("HDEL", k.waiters, first)
-        removed_any = true
+        removed = removed + 1
     end
-    return removed_any
+    return removed
 end

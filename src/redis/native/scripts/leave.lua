@@ -13,8 +13,9 @@
 --@include _rights.lua
 --@include _holders.lua
 --@include _grant_waiters.lua
-redis.call("ZREM", k.queue, ARGV[3])
+local removed = redis.call("ZREM", k.queue, ARGV[3])
 redis.call("HDEL", k.waiters, ARGV[3])
+hurry_near_waiters(k, removed, ARGV[2], now_ms())
 local own_prefix = ARGV[4] .. ";"
 local value = redis.call("GET", k.lock)
 if value and string.sub(value, 1, #own_prefix) == own_prefix then

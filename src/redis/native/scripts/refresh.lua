@@ -6,10 +6,11 @@
 -- KEYS lock fence queue waiters holders details
 -- ARGV floor channel_prefix waiter value_prefix claim_window_ms
 --      place_ms(until the waiter's place in the queue ends)
---      first_place_ms(the same for the first waiter behind an exclusive holder) mode
+--      first_place_ms(the same for the first waiter behind an exclusive holder)
+--      far_place_ms(the same for a waiter that is not near the head) mode
 --      total_permits(0 = the stored total) run
 -- -> {1, token, since_ms, ms left} the caller holds it
---    | {0, ms until a change, server's ms, rank(0 = first), place_ms or first_place_ms}
+--    | {0, ms until a change, server's ms, rank(0 = first), one of the three places}
 --    | {2, n} the total n is too small | {4} no total is stored
 --@include _token.lua
 --@include _clock.lua
@@ -20,7 +21,7 @@
 --@include _enqueue_waiter.lua
 --@include _next_change_in.lua
 --@include _remove_expired_waiters.lua
-local floor, member, place_ms, mode = ARGV[1], ARGV[3], ARGV[6], ARGV[8]
+local floor, member, place_ms, mode = ARGV[1], ARGV[3], ARGV[6], ARGV[9]
 local own_prefix = ARGV[4] .. ";"
 local value = redis.call("GET", k.lock)
 if value and string.sub(value, 1, #own_prefix) == own_prefix then
@@ -39,27 +40,33 @@ if state == "shared" or state == "permits" then
 end
 local permits = tonumber(string.match(mode, "^p(%d+)$"))
 if permits then
-    local n = total_permits(k, ARGV[9])
+    local n = total_permits(k, ARGV[10])
     if permits > n then
-        redis.call("ZREM", k.queue, member)
+        local removed = redis.call("ZREM", k.queue, member)
         redis.call("HDEL", k.waiters, member)
+        hurry_near_waiters(k, removed, ARGV[2], now)
         return n == 0 and {4} or {2, n}
     end
 end
 -- With this first write, a server without memory accepts the others: see `extend_holder`.
-if redis.call("ZSCORE", k.queue, member) then
+local rank = redis.call("ZRANK", k.queue, member)
+if rank then
     redis.call("PEXPIRE", k.queue, queue_ms)
 end
-if state == "exclusive" and redis.call("ZRANK", k.queue, member) == 0 then
+if rank == 0 and state == "exclusive" then
     place_ms = ARGV[7]
+elseif rank and rank >= near_waiters then
+    place_ms = ARGV[8]
 end
 local position = enqueue_waiter(k, member, ARGV[4], ARGV[5], place_ms, mode)
-if state ~= "exclusive" then
+-- A far waiter does not serve the queue, unless nobody has the lock: the waiters near the head do.
+if state == "free" or (state ~= "exclusive" and position[4] < near_waiters) then
     state = grant_waiters(k, state, floor, ARGV[2])
     position[2] = next_change_in(k, state, member, now)
-    position[4] = redis.call("ZRANK", k.queue, member) or 0
-elseif remove_expired_waiters(k, now, ARGV[6], ARGV[2]) then
-    position[4] = redis.call("ZRANK", k.queue, member) or 0
+else
+    local removed = remove_expired_waiters(k, now, ARGV[6], ARGV[2])
+    hurry_near_waiters(k, removed, ARGV[2], now)
 end
+position[4] = redis.call("ZRANK", k.queue, member) or 0
 position[5] = place_ms
 return position

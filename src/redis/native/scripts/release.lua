@@ -28,8 +28,9 @@ if has_successor then
     local is_queued = redis.call("ZSCORE", k.queue, successor)
     local others = redis.call("ZCARD", k.queue) - (is_queued and 1 or 0)
     if ARGV[7] == "0" or others == 0 then
-        redis.call("ZREM", k.queue, successor)
+        local removed = redis.call("ZREM", k.queue, successor)
         redis.call("HDEL", k.waiters, successor)
+        hurry_near_waiters(k, removed, ARGV[3], now_ms())
         -- The first waiter knows only the end of the released lease, and the new one ends earlier.
         local first = redis.call("ZRANGE", k.queue, 0, 0)[1]
         if first and redis.call("PTTL", k.lock) > tonumber(ARGV[6]) then
