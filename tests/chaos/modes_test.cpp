@@ -167,6 +167,19 @@ TEST_F(Modes, ADowngradeWhoseAnswerIsLostIsSaidAgain) {
     }
 }
 
+// downgrade -> no answer until the lease ends: the error says that the lock is lost, and why.
+TEST_F(Modes, ADowngradeThatFailsSaysTheReason) {
+    client locks = proxied_client();
+    warm(locks);
+    auto lock = locks.acquire("it", {.ttl = 1s, .wait = patience});
+    proxy.inject({.matches = script(scripts::downgrade), .kind = fault_kind::swallow});
+    const auto failed = failure_of([&] { lock.downgrade(); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::lost) << failed;
+    EXPECT_NE(failed->sentence.find("The last request to downgrade it failed: "), std::string::npos)
+        << failed;
+}
+
 // FLUSHALL: holders of permits are told, and waiters state the total again.
 TEST_F(Modes, WaitersForPermitsSurviveAFlush) {
     client holder = direct_client(), waiting = direct_client();

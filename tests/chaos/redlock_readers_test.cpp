@@ -4,6 +4,8 @@
 // Readers and writers over real nodes. models/redlock/readers.pml has the rules of their tokens.
 #include "redlock_fixture.hpp"
 
+#include <redlock_scripts.hpp>
+
 #include <gmock/gmock.h>
 
 #include <future>
@@ -12,6 +14,7 @@
 namespace {
 
 using namespace chaos;
+namespace scripts = pawl::redlock::scripts;
 
 constexpr pawl::try_options try_reading{.ttl = long_ttl, .mode = pawl::lock_mode::shared};
 constexpr pawl::lock_options reading{
@@ -37,6 +40,22 @@ protected:
     const std::string url = group.url();
     client locks = client_at(url), others = client_at(url);
 };
+
+// Readers have the lock. B was told that it may try, and so is not in the line any more; C waits.
+//   B gives up before it tries | C must be told, and not only look again a second later
+// A client that was still in the line has not been told, and C keeps its place.
+TEST_F(RedlockReaders, ThatWereToldAndGiveUpPassItOn) {
+    auto& node = group.node(0);
+    const auto leave = [&](const std::string& client) {
+        (void)node.execute({"EVAL", std::string(scripts::leave.text), "2", "pawl:{it}",
+                            "pawl:{it}:q", client, "&pawl:", "it"});
+        return node.execute({"ZCARD", "pawl:{it}:q"}).number();
+    };
+    (void)node.execute({"SET", "pawl:{it}", "pawl:readers", "PX", "60000"});
+    (void)node.execute({"ZADD", "pawl:{it}:q", "1", "a", "2", "c"});
+    EXPECT_EQ(leave("a"), 1);
+    EXPECT_EQ(leave("b"), 0);
+}
 
 //   W holds (t 41) | W is paused, its lease ends | R reads, and the resource notes R's token
 //   W wakes up, and writes with 41               | the resource must refuse W

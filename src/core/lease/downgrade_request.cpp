@@ -9,9 +9,19 @@
 
 #include <pawl/error.hpp>
 
+#include <string>
+
 namespace asio = boost::asio;
 
 namespace pawl::core {
+namespace {
+
+error ended_in_downgrade(const lease& lease, const error& failure) {
+    return {errc::lost, std::string(hold_ended(lease).what()) +
+                            " The last request to downgrade it failed: " + failure.what()};
+}
+
+}  // namespace
 
 // Until there is an answer, the hold at the service may be exclusive or shared. So the request is
 // repeated, also if the hold was released meanwhile. That release was for an exclusive hold, so it
@@ -27,7 +37,8 @@ asio::awaitable<std::optional<grant>> request_downgrade(backend& backend, runtim
         } catch (const error& e) {
             const bool is_over = !is_kept_in_this_process(*lease) &&
                                  (!is_transient(e) || time.now() >= lease->deadline());
-            if (lease->is_forked() || is_over) throw hold_ended(*lease);
+            if (lease->is_forked()) throw hold_ended(*lease);
+            if (is_over) throw ended_in_downgrade(*lease, e);
             if (!is_transient(e)) throw;
         }
         wakeup pause(time, strand);
