@@ -21,8 +21,9 @@ class Pawl(ConanFile):
     }
     default_options = {"shared": False, "redis": True, "sqlite": True, "command": True,
                        "boost/*:header_only": True}
-    exports_sources = ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "cmake/*",
-                       "include/*", "src/*", "conformance/*", "cli/*", "docs/*", "examples/*")
+    exports_sources = ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md",
+                       "cmake/*", "include/*", "src/*", "conformance/*", "cli/*", "docs/*",
+                       "examples/*", "bench/results/*")
 
     def requirements(self):
         self.requires("boost/[>=1.91]", transitive_headers=True)

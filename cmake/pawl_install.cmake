@@ -5,6 +5,8 @@
 # completions, documentation and examples.
 include(CMakePackageConfigHelpers)
 set(config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/pawl)
+# The headers of Boost for the async API, on a machine that has no Boost of this version.
+set(boost_destination ${CMAKE_INSTALL_INCLUDEDIR}/pawl-boost)
 
 # The libraries with their CMake and pkg-config files, as the install component static or shared.
 # BUILD_SHARED_LIBS selects the default; `cmake --install … --component` installs the other kind.
@@ -33,7 +35,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pawl DESTINATION ${CMAKE_INSTALL
     COMPONENT package FILES_MATCHING PATTERN "*.hpp")
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pawl-config.cmake.in
     ${PROJECT_BINARY_DIR}/generated/pawl-config.cmake
-    INSTALL_DESTINATION ${config_folder})
+    INSTALL_DESTINATION ${config_folder} PATH_VARS boost_destination)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/pawl-config-version.cmake
     COMPATIBILITY SameMinorVersion)
 install(FILES
@@ -41,6 +43,11 @@ install(FILES
     ${PROJECT_BINARY_DIR}/generated/pawl-config-version.cmake
     ${CMAKE_CURRENT_LIST_DIR}/pawl_find_boost.cmake
     DESTINATION ${config_folder} COMPONENT package)
+
+install(CODE "
+    include(\"${CMAKE_CURRENT_LIST_DIR}/pawl_install_boost.cmake\")
+    pawl_install_boost(\"${pawl_boost_folder}\" \"${boost_destination}\")"
+    COMPONENT boost EXCLUDE_FROM_ALL)
 
 # Programs that link a static library also link its dependencies; a shared library has its own.
 set(pc_requires "")
@@ -59,9 +66,11 @@ function(pawl_write_pc name description)
     set(pc_name ${name})
     string(REPLACE - _ library ${name})
     set(pc_description "${description}")
+    set(pc_boost "")
     set(pc_libraries -l${library})
     if(name STREQUAL "pawl-asio")
-        set(pc_libraries "-lpawl_asio -lpawl_asio_link")
+        set(pc_boost " -isystem \${prefix}/${boost_destination}")
+        string(APPEND pc_libraries " -lpawl_asio_link")
     endif()
     set(pc_private "Requires.private: ${pc_requires}")
     configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/pawl.pc.in

@@ -49,7 +49,8 @@ set_target_properties(pawl_shared_conformance PROPERTIES
     OUTPUT_NAME pawl_conformance EXPORT_NAME conformance LINKER_LANGUAGE CXX
     ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/shared)
 list(APPEND pawl_shared_libraries pawl_shared_conformance)
-if(NOT BUILD_SHARED_LIBS AND NOT PAWL_BUILD_TESTS)
+# `cmake --install` offers both kinds, so both are built for it. This only links archives again.
+if(NOT PAWL_INSTALL AND NOT PAWL_BUILD_TESTS)
     set_target_properties(${pawl_shared_libraries} PROPERTIES
         EXCLUDE_FROM_ALL ON)
 endif()

@@ -3,10 +3,13 @@
 # Copyright (c) 2026 The Pawl authors
 
 # by_pkg_config.sh COMPILER PKG_CONFIG PREFIX LIBDIR BOOST FOLDER: builds and runs programs there.
-# The program for threads has no Boost on its include path: its headers need none.
+# The program for threads has no Boost on its include path: its headers need none. If BOOST is
+# none, the headers of Boost are in PREFIX.
 set -euo pipefail
 compiler=$1 pkg_config=$2 prefix=$3 libdir=$4 boost=$5 folder=$6
 here=$(dirname "$0")
+boost_flags=()
+[[ $boost == none ]] || boost_flags=(-isystem "$boost")
 
 mkdir -p "$folder"
 export PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig
@@ -25,4 +28,4 @@ build_and_run() {
 
 build_and_run pawl "$here/threads.cpp"
 # The linker would miss the library for this version of Boost.
-build_and_run pawl-asio "$here/../beside/settings.cpp" -isystem "$boost"
+build_and_run pawl-asio "$here/../beside/settings.cpp" "${boost_flags[@]}"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# Installs Boost.Asio and all headers of Boost that it includes, under any setting.
+
+# Some names of headers are macros, so these folders are taken whole.
+set(pawl_boost_folders asio config mpl/aux_/preprocessed predef preprocessor)
+
+# All headers, relative to `folder`.
+function(pawl_boost_headers folder result)
+    set(found "")
+    set(next boost/asio.hpp boost/version.hpp)
+    foreach(whole IN LISTS pawl_boost_folders)
+        file(GLOB_RECURSE files RELATIVE "${folder}" "${folder}/boost/${whole}/*")
+        list(APPEND next ${files})
+    endforeach()
+    while(next)
+        list(APPEND found ${next})
+        set(included "")
+        foreach(file IN LISTS next)
+            file(STRINGS "${folder}/${file}" lines REGEX "^[ \t]*#[ \t]*include[ \t]*[<\"]boost/")
+            list(TRANSFORM lines REPLACE "^[^<\"]*[<\"]([^>\"]*)[>\"].*$" "\\1")
+            list(APPEND included ${lines})
+        endforeach()
+        list(REMOVE_DUPLICATES included)
+        list(REMOVE_ITEM included ${found})
+        set(next "")
+        foreach(file IN LISTS included)
+            if(EXISTS "${folder}/${file}")
+                list(APPEND next ${file})
+            endif()
+        endforeach()
+    endwhile()
+    set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+function(pawl_install_boost folder destination)
+    if(NOT IS_ABSOLUTE "${destination}")
+        set(destination "${CMAKE_INSTALL_PREFIX}/${destination}")
+    endif()
+    pawl_boost_headers("${folder}" headers)
+    list(LENGTH headers count)
+    message(STATUS "Installing: ${count} headers of Boost into $ENV{DESTDIR}${destination}")
+    foreach(header IN LISTS headers)
+        cmake_path(GET header PARENT_PATH parent)
+        file(COPY "${folder}/${header}" DESTINATION "$ENV{DESTDIR}${destination}/${parent}")
+        list(APPEND CMAKE_INSTALL_MANIFEST_FILES "${destination}/${header}")
+    endforeach()
+    set(CMAKE_INSTALL_MANIFEST_FILES "${CMAKE_INSTALL_MANIFEST_FILES}" PARENT_SCOPE)
+endfunction()
