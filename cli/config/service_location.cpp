@@ -11,6 +11,7 @@
 #include <pawl/sqlite.hpp>
 
 #include <cstdlib>
+#include <filesystem>
 
 namespace pawl::cli {
 
@@ -36,6 +37,12 @@ std::string default_path() {
         throw failure(
             exit_code::usage,
             "There is no home folder for the default lock file; use --on URL, or set PAWL_URL.");
+    // Daemons' users have such a home folder. Making it would hide the mistake: another user's jobs
+    // would have another file.
+    if (std::error_code ignored; !std::filesystem::is_directory(home, ignored))
+        throw failure(exit_code::usage, "The home folder '" + home +
+                                            "', which the default lock file needs, does not "
+                                            "exist; use --on URL, or set PAWL_URL.");
     return trusted_path(home, "/.local/state/pawl/locks.db");
 }
 

@@ -368,8 +368,8 @@ int lock_process::run(const service& lock_service) {
         lock_report failed{.event = lock_report::kind::failed};
         failed.reason = problem.reason();
         failed.reached_service = locks && locks->statistics().connections > 0;
-        locks.reset();  // leaves the queue before the report is sent
         send_last_report(failed, problem.what());
+        locks.reset();  // leaves the queue; the supervisor waits for that a little
     }
     return 0;
 }

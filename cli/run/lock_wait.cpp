@@ -6,9 +6,23 @@
 #include "lock_messages.hpp"
 #include "supervisor.hpp"
 
+#include <algorithm>
 #include <csignal>
 
 namespace pawl::cli {
+
+namespace {
+
+// `pawl status` alone would look elsewhere if an option of this command line names the service.
+std::string with_location(std::string text, const service_location& location) {
+    const std::string status_command = "`pawl status";
+    const auto found = text.find(status_command);
+    if (found == std::string::npos || !location.source.starts_with("--")) return text;
+    const auto option = location.source == "--on" ? "--on '" + location.url + "'" : location.source;
+    return text.insert(found + status_command.size(), " " + option);
+}
+
+}  // namespace
 
 // The command has not started, so a termination signal that arrives together with the grant ends
 // this process.
@@ -23,11 +37,15 @@ bool supervisor::wait_for_lock() {
             if (interrupted_ != 0) return false;
             interrupted_ = signal;
             status_ = signal_status(signal);
-            until = boot_clock::now() + undo_timeout;
+            until = boot_clock::now() + leave_timeout;
             send_request(supervisor_request::cancel);
         }
         for (const lock_report& report : batch.reports) {
-            if (report.event == lock_report::kind::failed) return handle_failure(report);
+            if (report.event == lock_report::kind::failed) {
+                const bool may_run = handle_failure(report);
+                wait_until_queue_is_left(std::min(until, boot_clock::now() + leave_timeout));
+                return may_run;
+            }
             handle_early_report(report);
         }
         // Set by the grant: see handle_early_report.
@@ -51,7 +69,7 @@ bool supervisor::handle_failure(const lock_report& report) {
     if (interrupted_ != 0) return false;
     const auto code = code_for(report.reason);
     const bool busy = code == exit_code::timed_out;
-    if (!busy || !options_.quiet) say(report.text.data());
+    if (!busy || !options_.quiet) say(with_location(report.text.data(), location_));
     status_ = busy ? options_.busy_exit : static_cast<int>(code);
     // A reply that the library does not understand has the same exit status, but waiting does not
     // help.
@@ -59,6 +77,14 @@ bool supervisor::handle_failure(const lock_report& report) {
                            report.reason == errc::unavailable || report.reason == errc::no_quorum ||
                            report.reason == errc::not_durable || report.reason == errc::no_set;
     return false;
+}
+
+void supervisor::wait_until_queue_is_left(time_point until) {
+    while (!events_.lock_process_ended() && boot_clock::now() < until)
+        note_interrupts(events_.wait(until));
+    if (interrupted_ == 0) return;
+    status_ = signal_status(interrupted_);
+    service_unavailable_ = false;  // `elect` must not stand again
 }
 
 // The loss may arrive together with the grant if this process was stopped meanwhile.

@@ -6,6 +6,7 @@
 #include "../ui/duration.hpp"
 #include "../ui/failure.hpp"
 #include "../ui/messages.hpp"
+#include "../verbs/suggestions.hpp"
 #include "lock_messages.hpp"
 #include "process_names.hpp"
 
@@ -205,7 +206,9 @@ bool supervisor::start_command() {
     leader_ = 0;  // its process has ended, and ran nothing
     status_ = static_cast<int>(started.error == ENOENT ? exit_code::not_found
                                                        : exit_code::not_executable);
-    say("Cannot run '" + options_.command.front() + "': " + std::strerror(started.error) + ".");
+    const auto advice = started.error == ENOENT ? shell_advice(options_.command) : std::string();
+    say("Cannot run '" + options_.command.front() +
+        "': " + (advice.empty() ? std::strerror(started.error) : advice) + ".");
     return false;
 }
 

@@ -65,6 +65,7 @@ private:
     // lock_wait.cpp: until the command starts
     bool wait_for_lock();
     bool handle_failure(const lock_report& report);
+    void wait_until_queue_is_left(time_point until);
     void handle_early_report(const lock_report& report);
     void handle_early_loss(loss_reason reason, std::string_view lock_name = {});
     bool may_start();
@@ -104,8 +105,11 @@ private:
     void resume();
     [[nodiscard]] time_point deadline() const;
 
-    // The time for the lock process to leave the queue, or to release the lock.
+    // The time for the lock process to release the lock.
     static constexpr duration undo_timeout = std::chrono::seconds(3);
+    // The time for it to leave the queue. After that it goes on alone: a service that is silent
+    // must not delay the end of this process.
+    static constexpr duration leave_timeout = std::chrono::milliseconds(500);
 
     const run_options& options_;
     const service_location& location_;

@@ -3,6 +3,7 @@
 
 #include "wait_messages.hpp"
 
+#include "../ui/duration.hpp"
 #include "../ui/failure.hpp"
 #include "../ui/lock_view.hpp"
 #include "descendants.hpp"
@@ -94,7 +95,12 @@ void explain_wait(blocking::client& locks, const run_options& options,
             if (!lock_holder) continue;
             const std::string command =
                 lock_holder->command.empty() ? "" : " (" + lock_holder->command + ")";
-            say("Waiting for '" + name + "', held by " + holder_text(*lock_holder) + command + ".");
+            const std::string since =
+                lock_holder->host.empty()
+                    ? ""
+                    : " for " + format_readable(time_since(lock_holder->since));
+            say("Waiting for '" + name + "', held by " + holder_text(*lock_holder) + command +
+                since + ".");
             return;
         }
     } catch (const pawl::error&) {

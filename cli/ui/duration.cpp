@@ -47,10 +47,38 @@ std::optional<duration> parse_part(std::string_view& text) {
     return *size * count;
 }
 
-[[noreturn]] void refuse(std::string_view option, std::string_view text, const char* examples) {
-    throw failure(exit_code::usage, "'" + std::string(text) + "' is not a duration for " +
-                                        std::string(option) + "; write it like " + examples + ".");
+// Digits and units only, so the sum is too large.
+bool is_too_long(std::string_view text) {
+    bool is_long = !text.empty();
+    while (is_long && !text.empty()) {
+        const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
+        text.remove_prefix(digits);
+        const auto letters = text.substr(0, text.find_first_of("0123456789"));
+        is_long = digits > 0 && size_of(letters).has_value();
+        text.remove_prefix(letters.size());
+    }
+    return is_long;
 }
+
+// For a text that parse_duration does not read.
+[[noreturn]] void refuse(std::string_view option, std::string_view text, std::string_view examples,
+                         std::string_view range) {
+    const auto refused = "'" + std::string(text) + "' ";
+    const auto of_option = " for " + std::string(option);
+    if (is_too_long(text))
+        throw failure(exit_code::usage,
+                      refused + "is too long" + of_option + "; use " + std::string(range) + ".");
+    auto reason = "is not a duration" + of_option;
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos)
+        reason = "has no unit, which " + std::string(option) + " needs";
+    else if (text.find_first_of(".,") != std::string_view::npos)
+        reason = "has a fraction, which " + std::string(option) + " does not accept";
+    throw failure(exit_code::usage,
+                  refused + reason + "; write it like " + std::string(examples) + ".");
+}
+
+// The largest number of whole days in a duration.
+constexpr const char* unlimited_range = "0 to 106751d, or forever";
 
 }  // namespace
 
@@ -69,12 +97,12 @@ std::optional<duration> parse_duration(std::string_view text) {
 
 duration duration_option(std::string_view option, std::string_view text) {
     if (const auto parsed = parse_duration(text)) return *parsed;
-    refuse(option, text, "500ms, 30s, 2min, 1h30m, 0 or forever");
+    refuse(option, text, "500ms, 30s, 2min, 1h30m, 0 or forever", unlimited_range);
 }
 
-duration finite_option(std::string_view option, std::string_view text) {
+duration finite_option(std::string_view option, std::string_view text, std::string_view range) {
     const auto parsed = parse_duration(text);
-    if (!parsed || *parsed == forever) refuse(option, text, "500ms, 30s, 2min or 1h30m");
+    if (!parsed || *parsed == forever) refuse(option, text, "500ms, 30s, 2min or 1h30m", range);
     return *parsed;
 }
 

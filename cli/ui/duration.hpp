@@ -18,8 +18,9 @@ namespace pawl::cli {
 // As parse_duration, for the value of an option. Throws a usage failure that names the option.
 [[nodiscard]] duration duration_option(std::string_view option, std::string_view text);
 
-// As duration_option, for a time that has an end.
-[[nodiscard]] duration finite_option(std::string_view option, std::string_view text);
+// As duration_option, for a time that has an end. `range` is for the message: "10ms to 24h".
+[[nodiscard]] duration finite_option(std::string_view option, std::string_view text,
+                                     std::string_view range);
 
 // The rest of a time that began at `since`; 0 if the time is over.
 [[nodiscard]] duration remaining_of(duration whole, time_point since);

@@ -206,6 +206,8 @@ std::string to_fixed(double value) {
 }
 
 std::vector<cell> row(const std::string& title, const latencies& latency, bool rate) {
+    if (latency.samples.empty())
+        return {{title}, {"-"}, {"-"}, {"-"}, {rate ? "-" : ""}, {"0", colour::dim}};
     return {
         {title},
         {format_measured(latency.quantile(0.5)), colour::bold},

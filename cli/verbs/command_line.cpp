@@ -7,6 +7,7 @@
 #include "../ui/failure.hpp"
 #include "../ui/messages.hpp"
 #include "arguments.hpp"
+#include "suggestions.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,15 +44,30 @@ bool is_given_twice(const std::vector<CLI::App*>& verbs, const std::string& name
 
 std::string option_name_in(const std::string& word) { return word.substr(0, word.find('=')); }
 
-// For an option that sets the waiting time in flock(1) or another program: the same option of pawl.
-// Otherwise empty.
-std::string wait_option_for(const std::string& word) {
+// For "--wait 0": whether the verb has --wait. True for advice without an option.
+bool has_option(const CLI::App& verb, const std::string& meant) {
+    return !meant.starts_with("--") ||
+           verb.get_option_no_throw(meant.substr(0, meant.find(' '))) != nullptr;
+}
+
+// What the user may have meant by an unknown option or verb; empty if nothing is similar.
+std::string meaning_of(const CLI::App& app, const CLI::App* verb, const std::string& word) {
     const auto name = option_name_in(word);
-    for (const char* at_once : {"-n", "--nonblock", "--nonblocking", "--nb", "--no-wait"})
-        if (name == at_once) return "--wait 0";
-    for (const char* limit : {"-w", "-t", "--timeout", "--wait-time"})
-        if (name == limit) return "--wait TIME";
-    return {};
+    std::vector<std::string> names;
+    if (!name.starts_with('-')) {
+        for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; }))
+            names.push_back(each->get_name());
+        return verb == nullptr ? verb_meant_by(name, names) : std::string();
+    }
+    if (verb != nullptr && runs_commands(verb->get_name()))
+        if (auto meant = option_meant_by(name); !meant.empty() && has_option(*verb, meant))
+            return meant;
+    for (const CLI::App* each : {verb, &app})
+        for (const CLI::Option* option :
+             each == nullptr ? std::vector<const CLI::Option*>() : each->get_options())
+            for (const auto& long_name : option->get_lnames())
+                names.push_back("--" + long_name);
+    return closest_to(name, names);
 }
 
 // Whether an option of the verb stands before the verb, as in `pawl --wait 10s run …`.
@@ -81,12 +97,12 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
             return "The option " + in_quotes(name) + " must come after the verb, as in: pawl " +
                    verb + " " + name + "; see " + help + ".";
         }
-        if (option && !verbs.empty() && runs_commands(verbs.front()->get_name())) {
-            if (const auto meant = wait_option_for(unparsed.front()); !meant.empty())
-                return "There is no option " + in_quotes(option_name_in(unparsed.front())) +
-                       "; did you mean " + meant + "?";
-        }
         const std::string kind = option ? "option " : verbs.empty() ? "command " : "argument ";
+        const CLI::App* verb = verbs.empty() ? nullptr : verbs.front();
+        if (const auto meant = meaning_of(app, verb, unparsed.front()); !meant.empty())
+            return "There is no " + kind + in_quotes(option_name_in(unparsed.front())) +
+                   (meant.starts_with("--") || !option ? "; did you mean " + meant + "?"
+                                                       : "; " + meant + ".");
         return "There is no " + kind + in_quotes(hide_password(unparsed.front())) + "; see " +
                help + ".";
     }

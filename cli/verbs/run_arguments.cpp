@@ -105,7 +105,7 @@ int busy_exit_from(const arguments& args) {
 }
 
 duration ttl_from(const arguments& args) {
-    if (args.ttl) return finite_option("--ttl", *args.ttl);
+    if (args.ttl) return finite_option("--ttl", *args.ttl, "10ms to 24h");
     return configured_ttl(args.location).value_or(std::chrono::seconds(30));
 }
 

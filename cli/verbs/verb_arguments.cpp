@@ -51,7 +51,7 @@ void add_watch(CLI::App& app, arguments& args, action& selected_action) {
         selected_action = [&] {
             return watch({.location = args.location,
                           .prefix = args.prefix,
-                          .interval = finite_option("--interval", args.interval),
+                          .interval = finite_option("--interval", args.interval, "50ms to 24h"),
                           .json = args.json});
         };
     });
@@ -157,7 +157,7 @@ void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
             const std::string own = "pawl-bench/" + std::to_string(::getpid());
             return bench({.location = args.location,
                           .name = args.name.empty() ? own : args.name,
-                          .lasting = finite_option("--for", args.lasting),
+                          .lasting = finite_option("--for", args.lasting, "10ms to 1h"),
                           .json = args.json});
         };
     });

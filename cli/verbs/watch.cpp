@@ -13,14 +13,18 @@
 #include <pawl/incomplete_list.hpp>
 
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <functional>
+#include <future>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace pawl::cli {
 
@@ -42,11 +46,12 @@ public:
         if (!signals_) throw system_failure("Cannot wait for signals");
     }
 
-    // Returns the signal, 'q' for that key, or 0 after `longest`.
-    int wait(duration longest, bool keys) const {
-        std::array<pollfd, 2> watched{
+    // Returns the signal, 'q' for that key, or 0 after `longest`, or when `other` is readable.
+    int wait(duration longest, bool keys, int other = -1) const {
+        std::array<pollfd, 3> watched{
             {{.fd = signals_.get(), .events = POLLIN, .revents = 0},
-             {.fd = keys ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0}}};
+             {.fd = keys ? STDIN_FILENO : -1, .events = POLLIN, .revents = 0},
+             {.fd = other, .events = POLLIN, .revents = 0}}};
         const auto until = boot_clock::now() + longest;
         while (true) {
             const auto left =
@@ -57,6 +62,7 @@ public:
             signalfd_siginfo signal_info{};
             if (::read(signals_.get(), &signal_info, sizeof signal_info) > 0)
                 return static_cast<int>(signal_info.ssi_signo);
+            if (watched[2].revents != 0) return 0;
             char key = 0;
             if (watched[1].revents == 0) continue;
             if (::read(STDIN_FILENO, &key, 1) <= 0) watched[1].fd = -1;
@@ -145,6 +151,50 @@ view read_view(blocking::client& locks, const std::string& prefix,
     }
 }
 
+// The exit status for an event that ends `watch`.
+std::optional<int> end_status(int event) {
+    if (event == 'q') return static_cast<int>(exit_code::ok);
+    if (event == SIGINT || event == SIGTERM || event == SIGHUP) return signal_status(event);
+    return std::nullopt;
+}
+
+void suspend(screen* full_screen) {
+    if (full_screen != nullptr) full_screen->leave();
+    terminal_events::suspend();
+    if (full_screen != nullptr) full_screen->enter();
+}
+
+// `watch` holds no lock, so its client need not be closed, which takes seconds if the service is
+// silent.
+[[noreturn]] void end_now(int status) {
+    std::cout << std::flush;
+    ::_exit(status);
+}
+
+// The result of a query, which a thread of its own makes. A service may be silent for seconds, so
+// an event that ends `watch` does not wait for the query.
+view await(const std::function<view()>& query, const terminal_events& events,
+           screen* full_screen = nullptr) {
+    const descriptor finished(::eventfd(0, EFD_CLOEXEC));
+    if (!finished) throw system_failure("Cannot make an eventfd");
+    auto result = std::async(std::launch::async, [&query, &finished] {
+        const std::shared_ptr<void> notify(nullptr, [&finished](void*) {
+            const std::uint64_t one = 1;
+            [[maybe_unused]] const auto written = ::write(finished.get(), &one, sizeof one);
+        });
+        return query();
+    });
+    while (true) {
+        const bool has_keys = full_screen != nullptr && ::isatty(STDIN_FILENO) == 1;
+        const int event = events.wait(24h, has_keys, finished.get());
+        if (event == 0) return result.get();
+        if (event == SIGTSTP) suspend(full_screen);
+        const auto status = end_status(event);
+        if (status && full_screen != nullptr) full_screen->leave();
+        if (status) end_now(*status);
+    }
+}
+
 std::vector<std::string> frame(const view& now, const service_location& location,
                                lease_bars& bars) {
     const bool coloured = wants_colour(STDOUT_FILENO);
@@ -193,16 +243,11 @@ int watch_live(blocking::client& locks, const watch_options& options,
     while (true) {
         full_screen.draw(frame(now, location, bars));
         const int event = events.wait(options.interval, ::isatty(STDIN_FILENO) == 1);
-        if (event == 'q') return static_cast<int>(exit_code::ok);
-        if (event == SIGTSTP) {
-            full_screen.leave();
-            terminal_events::suspend();
-            full_screen.enter();
-        } else if (event != 0 && event != SIGWINCH) {
-            return signal_status(event);
-        }
+        if (const auto status = end_status(event)) return *status;
+        if (event == SIGTSTP) suspend(&full_screen);
         if (event == SIGWINCH) continue;
-        now = read_view(locks, options.prefix, now.locks);
+        now = await([&] { return read_view(locks, options.prefix, now.locks); }, events,
+                    &full_screen);
     }
 }
 
@@ -254,9 +299,9 @@ int watch_lines(blocking::client& locks, const watch_options& options,
         std::cout << std::flush;
         if (!std::cout) return static_cast<int>(exit_code::ok);  // stdout is closed
         const int event = events.wait(options.interval, false);
-        if (event == SIGTSTP) terminal_events::suspend();
-        if (event == SIGINT || event == SIGTERM || event == SIGHUP) return signal_status(event);
-        now = read_view(locks, options.prefix, now.locks);
+        if (event == SIGTSTP) suspend(nullptr);
+        if (const auto status = end_status(event)) return *status;
+        now = await([&] { return read_view(locks, options.prefix, now.locks); }, events);
     }
 }
 
@@ -270,10 +315,10 @@ int watch(const watch_options& options) {
     const terminal_events events;
     const service_location location = find_location(options.location);
     blocking::client locks(location.lock_service);
-    view first = read_answers(locks, options.prefix, {});
+    view first = await([&] { return read_answers(locks, options.prefix, {}); }, events);
     const bool live = ::isatty(STDOUT_FILENO) == 1 && !options.json;
-    return live ? watch_live(locks, options, location, events, std::move(first))
-                : watch_lines(locks, options, events, std::move(first));
+    end_now(live ? watch_live(locks, options, location, events, std::move(first))
+                 : watch_lines(locks, options, events, std::move(first)));
 }
 
 }  // namespace pawl::cli

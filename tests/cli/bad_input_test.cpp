@@ -164,6 +164,28 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
     for (const words& limit : std::vector<words>{{"--timeout", "5s"}, {"--timeout=5s"}})
         EXPECT_EQ(of_run(limit),
                   "pawl: There is no option '--timeout'; did you mean --wait TIME?\n");
+    const std::pair<words, const char*> options_of_others[] = {
+        {{"-x"}, "'-x'; a lock is exclusive unless --shared is given"},
+        {{"-s"}, "'-s'; did you mean --shared?"},
+        {{"-E", "3"}, "'-E'; did you mean --busy-exit N?"},
+        {{"-c", "ls"}, "as in: pawl run NAME -- sh -c 'COMMAND'."},
+        {{"--minhold", "5s"}, "'--minhold'; did you mean --min-hold?"},
+        {{"--tll=5s"}, "'--tll'; did you mean --ttl?"}};
+    for (const auto& [options, expected] : options_of_others)
+        expect_words(of_run(options), expected);
+    expect_words(sandbox.run({"elect", "-s", "x", "--", "true"}).err, "'-s'; see `pawl elect");
+    const std::pair<const char*, const char*> verbs[] = {
+        {"rum", "run"}, {"stauts", "status"}, {"list", "ls"}, {"unlock", "release"}};
+    for (const auto& [word, verb] : verbs)
+        EXPECT_EQ(
+            sandbox.run({word, "x", "--", "true"}).err,
+            "pawl: There is no command '" + std::string(word) + "'; did you mean " + verb + "?\n");
+    expect_words(sandbox.run({"frobnicate"}).err, "see `pawl --help`.");
+    expect_words(of_run({"--ttl", "99999999999h"}), "is too long for --ttl; use 10ms to 24h.");
+    expect_words(of_run({"--wait", "300000d"}), "for --wait; use 0 to 106751d, or forever.");
+    expect_words(of_run({"--wait", "5"}), "'5' has no unit, which --wait needs; ");
+    expect_words(of_run({"--wait", "1.5s"}),
+                 "'1.5s' has a fraction, which --wait does not accept; ");
     expect_words(of_run({"--on-loss", "cry"}), "'cry' is not a value of --on-loss; use kill");
     EXPECT_EQ(of_run({"--permits", "1/2", "--permits", "1/2"}),
               "pawl: --permits is given twice; give it once.\n");

@@ -79,7 +79,7 @@ TEST(Run, VerboseNamesTheHolder) {
     const auto waiting = sandbox.start({"run", "-v", "x", "--", "true"});
     EXPECT_TRUE(support::eventually(
         [&] { return waiting->err().find("Waiting for 'x', held by ") != std::string::npos; }));
-    EXPECT_NE(waiting->err().find("/" + std::to_string(first->pid()) + " (night)."),
+    EXPECT_NE(waiting->err().find("/" + std::to_string(first->pid()) + " (night) for "),
               std::string::npos)
         << waiting->err();
 }
@@ -300,6 +300,53 @@ TEST(Run, ASignalWhileWaitingEndsItAndLeavesNoWaiter) {
         EXPECT_EQ(result.out + result.err, "");
         EXPECT_TRUE(support::eventually([&] { return waiters() == "0"; }));
     }
+}
+
+// The lock process takes the place in the queue back when the service answers again.
+TEST(Run, ASignalEndsItWhileTheServiceIsSilent) {
+    support::redis_server server;
+    const test_sandbox sandbox(server.url("?reply_timeout_ms=60000"));
+    const auto holder = sandbox.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(sandbox.eventually_held("x"));
+    const auto waiting = sandbox.start({"run", "x", "--", "echo", "ran"});
+    ASSERT_TRUE(support::eventually([&] {
+        return from_json(sandbox.run({"status", "x", "--json"}).out, "it['waiters']") == "1";
+    }));
+    server.freeze();
+    waiting->signal(SIGTERM);
+    const auto result = waiting->wait();
+    EXPECT_EQ(result.code, 128 + SIGTERM);
+    EXPECT_EQ(result.out + result.err, "");
+    server.thaw();
+    EXPECT_TRUE(support::eventually([&] {
+        return from_json(sandbox.run({"status", "x", "--json"}).out, "it['waiters']") == "0";
+    }));
+}
+
+TEST(Run, SaysWhereToSeeTheHolder) {
+    const test_sandbox sandbox;
+    const auto holder = sandbox.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(sandbox.eventually_held("x"));
+    const auto url = sandbox.environment().at("PAWL_URL");
+    const auto busy = [&](const words& location) {
+        return sandbox.run(words{"run"} + location + words{"--wait", "0", "x", "--", "true"}).err;
+    };
+    EXPECT_NE(busy({}).find("`pawl status 'x'`"), std::string::npos) << busy({});
+    EXPECT_NE(busy({"--on", url}).find("`pawl status --on '" + url + "' 'x'`"), std::string::npos)
+        << busy({"--on", url});
+    EXPECT_NE(busy({"--local"}).find("`pawl status --local 'x'`"), std::string::npos)
+        << busy({"--local"});
+}
+
+TEST(Run, SaysThatACommandNeedsAShell) {
+    const test_sandbox sandbox;
+    const auto refused = sandbox.run({"run", "x", "--", "echo hi | cat"});
+    EXPECT_EQ(refused.code, 127);
+    EXPECT_EQ(refused.err,
+              "pawl: Cannot run 'echo hi | cat': it looks like a command for a shell; "
+              "write it as in: -- sh -c 'COMMAND'.\n");
+    EXPECT_EQ(sandbox.run({"run", "x", "--", "no-such-command"}).err,
+              "pawl: Cannot run 'no-such-command': No such file or directory.\n");
 }
 
 TEST(Run, PassesSignalsOnToTheWholeGroup) {

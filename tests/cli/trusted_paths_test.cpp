@@ -50,6 +50,15 @@ protected:
     const std::string folder_ = sandbox_.file(".local/state/pawl");
 };
 
+TEST_F(DefaultFile, NeedsAHomeThatExists) {
+    const auto home = sandbox_.file("missing");
+    expect_refused(run_locally({{"HOME", home}}), 64,
+                   "The home folder '" + home +
+                       "', which the default lock file needs, does not exist; use --on URL, or set "
+                       "PAWL_URL.");
+    EXPECT_FALSE(fs::exists(home));
+}
+
 TEST_F(DefaultFile, IsNotMadeInTheHomeOfAnotherUser) {
     if (::geteuid() == 0) {
         ASSERT_EQ(::chown(state_.c_str(), somebody_else, somebody_else), 0);

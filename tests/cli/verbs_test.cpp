@@ -441,4 +441,31 @@ TEST(Verbs, VersionAndHelp) {
         EXPECT_NE(help.find(option), std::string::npos) << option;
 }
 
+bool blocks_sigterm(pid_t process) {
+    const auto status = read_file("/proc/" + std::to_string(process) + "/status");
+    const std::string field = "SigBlk:";
+    const auto at = status.find(field);
+    return at != std::string::npos &&
+           (std::stoull(status.substr(at + field.size()), nullptr, 16) >> (SIGTERM - 1) & 1) != 0;
+}
+
+// The first query, and a later one.
+TEST(Watch, ASignalEndsItWhileTheServiceIsSilent) {
+    support::redis_server server;
+    const test_sandbox sandbox(server.url("?reply_timeout_ms=60000&connect_timeout_ms=60000"));
+    const auto holder = sandbox.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(sandbox.eventually_held("x"));
+    const auto watching = sandbox.start({"watch", "--interval", "50ms"});
+    ASSERT_TRUE(
+        support::eventually([&] { return watching->out().find("held") != std::string::npos; }));
+    server.freeze();
+    const auto beginning = sandbox.start({"watch"});
+    for (const auto* process : {&watching, &beginning}) {
+        ASSERT_TRUE(support::eventually([&] { return blocks_sigterm((*process)->pid()); }));
+        (*process)->signal(SIGTERM);
+        EXPECT_EQ((*process)->wait().code, 128 + SIGTERM);
+    }
+    server.thaw();
+}
+
 }  // namespace
