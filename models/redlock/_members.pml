@@ -17,12 +17,13 @@
 #define FORGETFUL 1
 #endif
 
-// Each node: the key of the lock, which is OWNER:COUNT, its counter, and the incarnations of the
-// forgetful nodes that it knows, also its own.
+// Each node: the key of the lock, which is OWNER:COUNT, its counter, and the mark of each forgetful
+// node, also its own: the incarnation and the life of the latest memory that it has heard of.
 byte owner[NODES];
 byte count[NODES];
 byte counter[NODES];
 byte known[NODES * FORGETFUL];
+byte known_life[NODES * FORGETFUL];
 #define OF(of, node) ((node) * FORGETFUL + (of))
 
 // Each node: the number of each reader's entry; 0: none.
@@ -124,9 +125,11 @@ inline raise_to(node, token) {
 #define CAN_RENEW(a, node) CAN_RENEW_WRITER(a, node)
 #endif
 
-// A node votes only if no other node of the quorum knows a later incarnation of it.
+// A node votes only if no other node of the quorum knows another life of it that is not an earlier
+// one.
 #define KNOWS_LATER(of, node) \
-    (IS_IN(quorum, node) && replied[OF(of, node)] > replied[OF(of, of)])
+    (IS_IN(quorum, node) && replied_life[OF(of, node)] != replied_life[OF(of, of)] && \
+     replied[OF(of, node)] >= replied[OF(of, of)])
 #ifdef NO_INCARNATIONS
 #define IS_OUTDATED(node) false
 #else
@@ -141,10 +144,12 @@ inline raise_to(node, token) {
 #endif
 
 inline note_reply(node) {
-    replied[OF(0, node)] = known[OF(0, node)]
+    replied[OF(0, node)] = known[OF(0, node)];
+    replied_life[OF(0, node)] = known_life[OF(0, node)]
 #if FORGETFUL > 1
     ;
-    replied[OF(1, node)] = known[OF(1, node)]
+    replied[OF(1, node)] = known[OF(1, node)];
+    replied_life[OF(1, node)] = known_life[OF(1, node)]
 #endif
 }
 
@@ -157,12 +162,18 @@ inline forget_replies() {
     granted_life[2] = 0;
     replied[0] = 0;
     replied[1] = 0;
-    replied[2] = 0
+    replied[2] = 0;
+    replied_life[0] = 0;
+    replied_life[1] = 0;
+    replied_life[2] = 0
 #if FORGETFUL > 1
     ;
     replied[3] = 0;
     replied[4] = 0;
-    replied[5] = 0
+    replied[5] = 0;
+    replied_life[3] = 0;
+    replied_life[4] = 0;
+    replied_life[5] = 0
 #endif
 }
 
@@ -223,6 +234,7 @@ proctype Acquire(byte a) {
     byte granted[NODES];  // the count of each node that granted it
     byte granted_life[NODES];
     byte replied[NODES * FORGETFUL];  // what the last reply of each node said of `known`
+    byte replied_life[NODES * FORGETFUL];
     byte asked;
     byte node;
     byte quorum;
@@ -362,35 +374,45 @@ proctype Acquire(byte a) {
 #else
 #define IS_LIFE_OF_DRIVER(node) (life[node] == prepared_life)
 #endif
-#define IS_BEHIND(node) \
-    (known[OF(node, 0)] > known[OF(node, node)] || known[OF(node, 1)] > known[OF(node, node)] || \
-     known[OF(node, 2)] > known[OF(node, node)])
 
-// A client makes the node a member again, or refreshes its incarnation. The two other nodes are the
-// majority that it asks.
-proctype Driver(byte target; bool is_refresh) {
+inline merge(of_node, node) {
+    if
+    :: known[OF(of_node, node)] > merged[of_node] ->
+       merged[of_node] = known[OF(of_node, node)];
+       merged_life[of_node] = known_life[OF(of_node, node)]
+    :: known[OF(of_node, node)] == merged[of_node] &&
+       known_life[OF(of_node, node)] != merged_life[of_node] ->
+       merged_life[of_node] = 255  // of no memory
+    :: else
+    fi
+}
+
+// A client makes the node a member again. The two other nodes are the majority that it asks.
+proctype Driver(byte target) {
     byte prepared_life;
     byte incarnation;
     byte highest;
     byte merged[FORGETFUL];
+    byte merged_life[FORGETFUL];
     byte asked;
     byte node;
     end:
     do
     :: atomic {
-           is_member[0] + is_member[1] + is_member[2] >= MAJORITY &&
-               (is_refresh -> is_member[target] && IS_BEHIND(target) : !is_member[target]) ->
+           is_member[0] + is_member[1] + is_member[2] >= MAJORITY && !is_member[target] ->
            prepared_life = life[target];
            asked = 1 << target
        };
-       // Reads the incarnation that the others know.
+       // Reads the marks that the others know. The new incarnation is above those of other lives.
        do
        :: atomic {
               asked != ALL_NODES ->
               pick_node(node, asked);
               if
               :: is_member[node] ->
-                 at_least(incarnation, known[OF(target, node)])
+                 next = known[OF(target, node)] +
+                        (known_life[OF(target, node)] != prepared_life);
+                 at_least(incarnation, next)
 #ifdef COUNTERS_FIRST
                  ;
                  next = COUNTER(node);
@@ -400,33 +422,28 @@ proctype Driver(byte target; bool is_refresh) {
               fi;
               node = 0
           }
-       :: atomic { asked == ALL_NODES -> break }
+       :: atomic { asked == ALL_NODES -> asked = 1 << target; break }
        od;
-       atomic {
-           asked = 1 << target;
-           if
-           :: !is_refresh -> incarnation++
-           :: else
-           fi
-       };
        // Announces the new incarnation. The same script reads the counters and what else is known.
        do
        :: atomic {
               asked != ALL_NODES ->
               pick_node(node, asked);
               if
-              :: is_member[node] ->
+              :: is_member[node] && (known[OF(target, node)] < incarnation ||
+                                     known_life[OF(target, node)] == prepared_life) ->
                  at_least(known[OF(target, node)], incarnation);
+                 known_life[OF(target, node)] = prepared_life;
                  next = COUNTER(node);
 #if defined(ONE_COUNTER)
                  highest = next;
 #elif !defined(COUNTERS_FIRST)
                  at_least(highest, next);
 #endif
-                 at_least(merged[0], known[OF(0, node)])
+                 merge(0, node)
 #if FORGETFUL > 1
                  ;
-                 at_least(merged[1], known[OF(1, node)])
+                 merge(1, node)
 #endif
               :: else -> goto again
               fi;
@@ -437,15 +454,17 @@ proctype Driver(byte target; bool is_refresh) {
        // Installs all that at the node, if it has not restarted since.
        atomic {
            if
-           :: IS_LIFE_OF_DRIVER(target) && (!is_member[target] ||
-                                            incarnation > known[OF(target, target)]) ->
+           :: IS_LIFE_OF_DRIVER(target) && !is_member[target] ->
               is_member[target] = true;
               at_least(floor[target], highest);
 #if FORGETFUL > 1 && !defined(NOT_MERGED)
-              at_least(known[OF(0, target)], merged[0]);
-              at_least(known[OF(1, target)], merged[1]);
+              known[OF(0, target)] = merged[0];
+              known_life[OF(0, target)] = merged_life[0];
+              known[OF(1, target)] = merged[1];
+              known_life[OF(1, target)] = merged_life[1];
 #endif
-              known[OF(target, target)] = incarnation
+              known[OF(target, target)] = incarnation;
+              known_life[OF(target, target)] = life[target]
            :: else
            fi
        };
@@ -455,8 +474,10 @@ proctype Driver(byte target; bool is_refresh) {
            incarnation = 0;
            highest = 0;
            merged[0] = 0;
+           merged_life[0] = 0;
 #if FORGETFUL > 1
            merged[1] = 0;
+           merged_life[1] = 0;
 #endif
            asked = 0;
            node = 0

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A node loses its memory and joins again: incarnations, rejoin and refresh, without any clock.
+// A node loses its memory and joins again, without any clock.
 // docs/contributing/models.md describes the model.
 //
 // Node 0 restarts LOSSES times, and does not vote until some client has made it join again. The
 // node comes back empty, or with -DOLD_DATA as it was at any earlier moment. REJOINS clients drive
-// the rejoin at the same time. With -DREFRESH one drives the refresh of the node, if others know of
-// a later incarnation. With -DIN_TURN each acquire follows another restart and a rejoin. With
+// the rejoin at the same time. With -DIN_TURN each acquire follows another restart and rejoin. With
 // -DFORGETFUL=2 node 1 restarts, too, after node 0 has joined again. Requests are lost, and replies
 // also, unless -DREPLIES_ARRIVE says otherwise. READERS says which acquires are of readers, as a
 // set of bits. With -DAPART the counter of node 0 has been raised by a writer that got no more.
 //
 // holds  overlapping -DLOSSES=1
-// holds  two_restarts -DLOSSES=2 -DREJOINS=2 -DREFRESH -DIN_TURN
+// holds  two_restarts -DLOSSES=2 -DREJOINS=2 -DIN_TURN
 // holds  old_data -DLOSSES=1 -DOLD_DATA
 // holds  renewals -DLOSSES=1 -DRENEW
 // holds  two_nodes -DLOSSES=1 -DFORGETFUL=2 -DREPLIES_ARRIVE
@@ -84,8 +83,10 @@ inline lose_memory(node) {
 #endif
     floor[node] = 0;
     known[OF(0, node)] = 0;
+    known_life[OF(0, node)] = 0;
 #if FORGETFUL > 1
     known[OF(1, node)] = 0;
+    known_life[OF(1, node)] = 0;
 #endif
 #ifndef CONTINUES
     is_member[node] = false;
@@ -139,6 +140,14 @@ init {
         is_member[0] = true;
         is_member[1] = true;
         is_member[2] = true;
+        known[OF(0, 0)] = 1;
+        known[OF(0, 1)] = 1;
+        known[OF(0, 2)] = 1;
+#if FORGETFUL > 1
+        known[OF(1, 0)] = 1;
+        known[OF(1, 1)] = 1;
+        known[OF(1, 2)] = 1;
+#endif
 #if READERS
         floor[0] = 1;
         floor[1] = 1;
@@ -148,11 +157,11 @@ init {
 #endif
 #endif
         do
-        :: i < REJOINS -> run Driver(0, false); i++
+        :: i < REJOINS -> run Driver(0); i++
         :: else -> break
         od;
 #if FORGETFUL > 1
-        run Driver(1, false);
+        run Driver(1);
 #endif
         i = 1;
         do
@@ -160,9 +169,6 @@ init {
         :: else -> break
         od;
         i = 0;
-#ifdef REFRESH
-        run Driver(0, true);
-#endif
         run Restarts()
     }
 }

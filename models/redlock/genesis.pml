@@ -64,7 +64,8 @@ inline install(node, life_of_first) {
     was_born = true;
     counter[node] = first;
     floor[node] = first;
-    known[node] = 1
+    known[node] = 1;
+    known_life[node] = life_of_first
 #ifdef FINISH
     ;
     recorded_life[node] = life_of_first
@@ -229,6 +230,7 @@ inline lose_memory(node) {
     counter[node] = 0;
     floor[node] = 0;
     known[node] = 0;
+    known_life[node] = 0;
     is_member[node] = false;
     life[node]++
 #ifdef FINISH
@@ -277,7 +279,7 @@ init {
         run Finish(1);
 #endif
 #ifdef REJOIN
-        run Driver(0, false);
+        run Driver(0);
 #endif
         run Losses()
     }

@@ -132,6 +132,36 @@ TEST_F(RedlockSentinel, ServersThatDoNotFitAreNamed) {
     }
 }
 
+//   H holds a lock of a set whose third node is named by its Sentinels
+//   a client names the same three servers as plain hosts: for it, the master's run id has no epoch
+TEST_F(RedlockSentinel, AClientThatNamesTheServersInAnotherWayChangesNothing) {
+    redlock_group::begin_set(url());
+    client locks = client_at(url());
+    auto held = locks.acquire("it", {.ttl = 900ms});
+    const auto memberships = [&] {
+        std::string text;
+        for (auto* const server : {&plain_.node(0), &plain_.node(1), &group_.master()})
+            text += ask(*server, {"DUMP", "pawl:redlock"}).text;
+        return text;
+    };
+    const auto before = memberships();
+    const auto other_url = "redlock://" + plain_.name_of(0) + "," + plain_.name_of(1) +
+                           ",127.0.0.1:" + std::to_string(group_.master_port()) + "?ttl_max=1000";
+    client stranger = client_at(other_url);
+    EXPECT_THROW((void)stranger.inspect("it"), pawl::error);
+    EXPECT_THROW((void)stranger.list(""), pawl::error);
+    EXPECT_THROW((void)stranger.force_release("it"), pawl::error);
+    (void)stranger.examine();
+    for (const auto& each : pawl::redlock::examine_set(pawl::redlock::parse(other_url), true))
+        EXPECT_THAT(each.objection, HasSubstr("belongs to another set, redlock://"));
+    const auto failed = failure_at(other_url);
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::other_set) << failed;
+    EXPECT_EQ(memberships(), before);
+    held.renew();
+    EXPECT_EQ(held.release(), release_result::released);
+}
+
 // Each row of a report belongs to a server that it names.
 TEST_F(RedlockSentinel, TheExaminationShowsTheMasterAndItsSentinels) {
     redlock_group::begin_set(url());

@@ -83,7 +83,7 @@ TEST_F(RedlockUrl, ListsThatDifferAreRefused) {
         const auto failed = failure_at(other);
         ASSERT_TRUE(failed.has_value()) << other;
         EXPECT_EQ(failed->reason, errc::other_set);
-        EXPECT_THAT(failed->sentence, HasSubstr("belongs to another set"));
+        EXPECT_THAT(failed->sentence, HasSubstr("belongs to another set, redlock://"));
         EXPECT_THROW((void)client_at(other).acquire("it", {.ttl = 1s}), pawl::error)
             << "a wait for what does not change";
     }

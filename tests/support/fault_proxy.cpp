@@ -67,6 +67,7 @@ public:
     proxy_state state_;
     std::list<proxy_connection> connections_;
     std::size_t connections_ever_ = 0;
+    endpoint upstream_;
 
 private:
     void wake() {
@@ -79,7 +80,6 @@ private:
     void serve_connections(const std::vector<pollfd>& ready);
     [[nodiscard]] std::vector<pollfd> poll_set() const;
 
-    endpoint upstream_;
     int wake_event_ = -1;
     std::mutex mutex_;
     std::jthread thread_;
@@ -194,6 +194,10 @@ void fault_proxy::refuse(bool refused) {
         else if (::listen(it.listener_, 128) != 0)
             throw std::runtime_error("cannot listen again on port " + std::to_string(it.port_));
     });
+}
+
+void fault_proxy::lead_to(endpoint upstream) {
+    engine_->with([&](engine& it) { it.upstream_ = std::move(upstream); });
 }
 
 void fault_proxy::kill_connections() {

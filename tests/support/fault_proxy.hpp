@@ -70,6 +70,8 @@ public:
     void heal();
 
     void refuse(bool refused);  // new connections are refused; open ones stay open
+    // New connections go to this server, as after a change in DNS; open ones stay where they are.
+    void lead_to(endpoint upstream);
     void kill_connections();
     void freeze(bool frozen);  // nothing passes in either direction, everything stays open
     void drop_pushes(bool dropped);

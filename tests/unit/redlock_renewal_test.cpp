@@ -13,8 +13,14 @@ using pawl::redlock::membership_state;
 using pawl::redlock::renewal_tally;
 
 std::vector<membership_state> healthy(std::size_t nodes) {
-    return std::vector<membership_state>(
-        nodes, {.incarnation = 1, .vector = std::vector<std::int64_t>(nodes, 1)});
+    std::vector<membership_state> result(nodes);
+    for (std::size_t i = 0; i < nodes; ++i) {
+        result[i].incarnation = 1;
+        result[i].nonce = std::to_string(i);
+        for (std::size_t j = 0; j < nodes; ++j)
+            result[i].vector.push_back({1, std::to_string(j)});
+    }
+    return result;
 }
 
 TEST(RenewalTally, AMajorityExtends) {
@@ -40,7 +46,7 @@ TEST(RenewalTally, TooManyRefuse) {
 //   the holder renews at nodes 0 and 1 | that must not extend its hold
 TEST(RenewalTally, ANodeThatAnotherOneKnowsToHaveForgottenDoesNotCount) {
     auto members = healthy(3);
-    members[1].vector = {2, 1, 1};
+    members[1].vector[0] = {2, "later"};
     renewal_tally tally;
     EXPECT_EQ(tally.count(members, 0, outcome::extended), outcome::unknown);
     EXPECT_EQ(tally.count(members, 1, outcome::extended), outcome::unknown);

@@ -46,7 +46,7 @@ finding versions_finding(const std::set<std::string>& versions) {
 }  // namespace
 
 asio::awaitable<void> locks::require_majority() {
-    const auto trouble = co_await members_.wait_for_majority(reply_deadline(), true);
+    const auto trouble = co_await members_.wait_for_readable(reply_deadline());
     if (trouble) throw *trouble;
 }
 
@@ -95,16 +95,17 @@ public:
         seen.mode = mode;
     }
 
-    // Those that so many nodes have. A minority may have the rest of an attempt.
-    [[nodiscard]] std::vector<holder> holders(std::size_t majority) {
+    // Those that so many nodes have: `least`, which is a majority unless nodes have lost their data
+    // or give no answer. A minority may have the rest of an attempt.
+    [[nodiscard]] std::vector<holder> holders(std::size_t least) {
         std::vector<holder> result;
         for (auto& [value, seen] : holds_) {
-            if (seen.counters.size() < majority) continue;
+            if (seen.counters.size() < least) continue;
             auto& each = result.emplace_back(redis::parse_value(value));
-            // The token is the counter of a majority. A node that answered late may have a larger
+            // The token is the number of a majority. A node that answered late may have a larger
             // one, and one that is not confirmed yet has a smaller one.
             std::ranges::sort(seen.counters, std::ranges::greater{});
-            each.token = seen.counters[majority - 1];
+            each.token = seen.counters[least - 1];
             each.remaining = redis::milliseconds_of(seen.left_ms);
             each.mode = seen.mode;
         }
@@ -132,11 +133,11 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     observed_holds seen;
     for (const auto& [failure, state] : views) {
         info.waiters = std::max(info.waiters, state.waiters);
-        if (state.value) seen.add(*state.value, state.counter, state.left_ms, lock_mode::exclusive);
+        if (state.value) seen.add(*state.value, state.token, state.left_ms, lock_mode::exclusive);
         for (const auto& each : state.readers)
             seen.add(each.value, each.token, each.left_ms, lock_mode::shared);
     }
-    auto holders = seen.holders(members_.majority());
+    auto holders = seen.holders(members_.least_views());
     if (holders.empty()) co_return info;
     info.held_by = std::move(holders.front());
     info.others.assign(std::next(holders.begin()), holders.end());
@@ -246,7 +247,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
 
 asio::awaitable<examination> locks::examine() {
     examination report;
-    static_cast<void>(co_await members_.wait_for_majority(reply_deadline(), true));
+    static_cast<void>(co_await members_.wait_for_readable(reply_deadline()));
     std::size_t voters = 0;
     std::set<std::string> versions;
     for (std::size_t i = 0; i < members_.size(); ++i) {

@@ -65,6 +65,7 @@ struct attempt {
     const std::shared_ptr<const std::vector<requested_lock>> locks;
     const duration ttl;
     std::string ttl_ms{};
+    std::string floor{};      // of the counters, the same for all nodes
     std::string client{};     // that waits; empty: none
     time_point give_up_at{};  // of the requests
     ballot votes;

@@ -124,7 +124,8 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
                                 .locks = *current->locks,
                                 .ttl_ms = current->ttl_ms,
                                 .client = current->client,
-                                .place_ms = current->client.empty() ? "" : place_ms};
+                                .place_ms = current->client.empty() ? "" : place_ms,
+                                .floor = current->floor};
         const auto may_repeat = [&current] {
             return current->decision == attempt::outcome::undecided;
         };
@@ -276,6 +277,7 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
     const auto current =
         std::make_shared<attempt>(std::move(requested), ttl, members_.size(), context_);
     current->ttl_ms = redis::milliseconds_text(ttl);
+    current->floor = std::to_string(members_.token_floor());
     if (waits) current->client = client_;
     // However this ends, what the nodes have granted is kept or given back.
     struct guard {

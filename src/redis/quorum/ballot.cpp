@@ -8,11 +8,6 @@
 
 namespace pawl::redlock {
 
-bool has_heard_of_later(const membership_state& other, std::size_t node,
-                        const membership_state& own) noexcept {
-    return node < other.vector.size() && other.vector[node] > own.incarnation;
-}
-
 ballot::ballot(std::size_t nodes) : votes_(nodes) {}
 
 void ballot::count_grant(std::size_t node, membership_state member,

@@ -6,24 +6,14 @@
 // counterexamples for each; docs/backends/redlock.md explains them.
 #pragma once
 
+#include "membership.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace pawl::redlock {
-
-// What a node says of its membership in each answer that counts.
-struct membership_state {
-    std::int64_t incarnation = 0;  // how often the node has become a member
-    // Of every node, the highest incarnation that this one has heard of.
-    std::vector<std::int64_t> vector{};
-    std::string nonce{};  // of the node's memory, which a confirmation must find again
-};
-
-// Another node has heard that this one has become a member again since the state was its own.
-[[nodiscard]] bool has_heard_of_later(const membership_state& other, std::size_t node,
-                                      const membership_state& own) noexcept;
 
 // The smallest number of nodes such that any two groups of that size have a node in common.
 [[nodiscard]] constexpr std::size_t majority_of(std::size_t nodes) noexcept {

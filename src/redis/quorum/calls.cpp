@@ -4,6 +4,7 @@
 #include "calls.hpp"
 
 #include "redlock_scripts.hpp"
+#include "reply_parts.hpp"
 
 #include "../common/lock_base.hpp"
 #include "../scripting/reply_reader.hpp"
@@ -21,45 +22,13 @@ using redis::reply_reader;
 using redis::script_call;
 using words = std::vector<std::string_view>;
 
-// More than the nodes of any set, and so of any vector.
-constexpr std::size_t max_vector = 64;
 constexpr std::string_view subject = "Redlock";
 
 words keys_of(const set_parameters& set) { return {set.member_key, set.quarantine_key}; }
 
-std::int64_t counter_of(std::string_view text) { return redis::parse_number<std::int64_t>(text); }
-
-std::vector<std::int64_t> vector_of(std::string_view text) {
-    std::vector<std::int64_t> result;
-    while (!text.empty() && result.size() < max_vector) {
-        const auto end = std::min(text.find(' '), text.size());
-        result.push_back(counter_of(text.substr(0, end)));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return result;
-}
-
-// A node that does not vote answers with a word for the reason.
-standing_reply standing_of(const reply_reader& from) {
-    if (!from.is_array() || from.size() == 0 || !from.at(0).is_text()) return {};
-    const auto& why = from.at(0).text();
-    if (why == "amnesia") return {objection::amnesia};
-    if (why == "set") return {objection::other_set};
-    if (why != "quarantine") from.fail();
-    from.expect_size(2);
-    return {objection::quarantine, from.at(1).integer(-1)};
-}
-
-membership_state member_of(const reply_reader& from, std::size_t first) {
-    membership_state result;
-    result.incarnation = counter_of(from.at(first).text());
-    result.vector = vector_of(from.at(first + 1).text());
-    return result;
-}
-
-// As a node stores a writer's hold.
-std::string value_with_counter(std::string_view value, std::int64_t counter) {
-    return std::string(value) + ";" + std::to_string(counter);
+// ";COUNTER" at the end of a hold's value.
+fencing_token token_of(std::string_view text) {
+    return fencing_token(text.empty() ? 0 : redis::parse_number(text.substr(1)));
 }
 
 void append_keys_for_readers(words& keys, const redis::keys& of_lock) {
@@ -67,32 +36,13 @@ void append_keys_for_readers(words& keys, const redis::keys& of_lock) {
                              of_lock.details()});
 }
 
-// The elements that the replies of prepare.lua and standing.lua have in common.
-member_report read_report(const reply_reader& from) {
-    member_report result;
-    result.is_member = from.at(0).flag();
-    if (!result.is_member) return result;
-    result.set = from.at(1).text();
-    result.member = member_of(from, 2);
-    result.highest = counter_of(from.at(4).text());
-    result.quarantine_ms = from.at(5).integer(-2);
-    return result;
-}
-
 }  // namespace
-
-std::string text_of(const std::vector<std::int64_t>& vector) {
-    std::string result;
-    for (const auto each : vector)
-        result += (result.empty() ? "" : " ") + std::to_string(each);
-    return result;
-}
 
 script_call acquire_call::command(std::string_view run) const {
     if (!set.is_fenced()) return classic_command();
     if (locks.front().is_shared()) return readers_command(run);
     auto keys = keys_of(set);
-    words arguments{run, set.set, ttl_ms, set.keep_ms, client, place_ms};
+    words arguments{run, set.set, ttl_ms, set.keep_ms, client, place_ms, floor};
     for (const auto& each : locks) {
         keys.insert(keys.end(), {each.keys.lock(), each.keys.fence(), each.keys.queue()});
         arguments.push_back(each.value);
@@ -104,9 +54,9 @@ script_call acquire_call::readers_command(std::string_view run) const {
     const auto& lock = locks.front();
     auto keys = keys_of(set);
     append_keys_for_readers(keys, lock.keys);
-    const words arguments{run,      set.set,  ttl_ms,     set.keep_ms,
-                          client,   place_ms, lock.value, set.channel_prefix,
-                          lock.name};
+    const words arguments{run,       set.set,  ttl_ms,     set.keep_ms,
+                          client,    place_ms, lock.value, set.channel_prefix,
+                          lock.name, floor};
     return {scripts::read_acquire, keys, arguments};
 }
 
@@ -128,7 +78,7 @@ acquire_call::answer acquire_call::read(const reply& from) const {
     result.member = member_of(reader, 1);
     result.member.nonce = reader.at(3).text();
     for (std::size_t i = 0; i < locks.size(); ++i)
-        result.counters.push_back(reader.at(4 + i).number(1));
+        result.counters.push_back(reader.at(4 + i).number(1, absurd_token));
     return result;
 }
 
@@ -138,22 +88,21 @@ confirm_call::confirm_call(const set_parameters& set_of_nodes,
                            const std::vector<std::int64_t>& tokens)
     : set(set_of_nodes), locks(requested), nonce(std::move(nonce_of_grant)) {
     for (std::size_t i = 0; i < locks.size(); ++i)
-        entries_.push_back({std::to_string(granted_counters[i]), std::to_string(tokens[i]),
-                            value_with_counter(locks[i].value, granted_counters[i])});
+        entries_.push_back({std::to_string(granted_counters[i]), std::to_string(tokens[i])});
 }
 
 script_call confirm_call::command(std::string_view run) const {
     auto keys = keys_of(set);
     words arguments{run, set.set, set.keep_ms, nonce};
     if (locks.front().is_shared()) {
-        const auto& [counter, token, stored] = entries_.front();
+        const auto& [counter, token] = entries_.front();
         append_keys_for_readers(keys, locks.front().keys);
         arguments.insert(arguments.end(), {locks.front().value, counter, token});
         return {scripts::read_confirm, keys, arguments};
     }
     for (std::size_t i = 0; i < locks.size(); ++i) {
         keys.insert(keys.end(), {locks[i].keys.lock(), locks[i].keys.fence()});
-        arguments.insert(arguments.end(), {entries_[i].stored, entries_[i].token});
+        arguments.insert(arguments.end(), {locks[i].value, entries_[i].counter, entries_[i].token});
     }
     return {scripts::confirm, keys, arguments};
 }
@@ -190,7 +139,10 @@ renew_call::answer renew_call::read(const reply& from) const {
     const reply_reader reader(scripts::renew, from, subject);
     answer result{.standing = standing_of(reader)};
     if (result.standing.refusal != objection::none) return result;
-    if (set_.is_fenced()) result.member = member_of(reader, 2);
+    if (set_.is_fenced()) {
+        result.member = member_of(reader, 2);
+        result.member.nonce = reader.at(4).text();
+    }
     const auto outcomes = reader.at(1);
     outcomes.expect_size(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
@@ -242,32 +194,30 @@ script_call leave_call::command(std::string_view) const {
 script_call inspect_call::command(std::string_view) const {
     if (!set.is_fenced())
         return {scripts::classic_inspect, {keys.lock(), keys.queue()}, {text_of(set.layout)}};
-    return {scripts::inspect,
-            {keys.lock(), keys.fence(), keys.queue(), keys.holders(), keys.details()},
-            {}};
+    return {scripts::inspect, {keys.lock(), keys.queue(), keys.holders(), keys.details()}, {}};
 }
 
 inspect_call::answer inspect_call::read(const reply& from) const {
     const reply_reader reader(scripts::inspect, from, subject);
-    reader.expect_size(set.is_fenced() ? 5 : 4);
+    reader.expect_size(set.is_fenced() ? 4 : 3);
     answer result;
-    if (!reader.at(0).is_nil()) {
-        const auto& stored = reader.at(0).text();
-        result.value = set.is_fenced() ? stored.substr(0, stored.rfind(';')) : stored;
-    }
     result.left_ms = reader.at(1).integer(-2);
-    result.counter = fencing_token(reader.at(2).foreign_count());
-    result.waiters = reader.at(3).count();
+    result.waiters = reader.at(2).count();
+    if (!reader.at(0).is_nil()) result.value = reader.at(0).text();
     if (!set.is_fenced()) return result;
-    const auto readers = reader.at(4);
+    if (result.value) {
+        const auto end = std::min(result.value->rfind(';'), result.value->size());
+        result.token = token_of(std::string_view(*result.value).substr(end));
+        result.value->resize(end);
+    }
+    const auto readers = reader.at(3);
     for (std::size_t i = 0; i + 1 < readers.size(); i += 2) {
         const auto& details = readers.at(i).text();
         const auto end = details.rfind(';');
         if (end == std::string::npos) continue;  // another program's data
-        result.readers.push_back(
-            {details.substr(0, end),
-             fencing_token(static_cast<std::uint64_t>(counter_of(details.substr(end + 1)))),
-             readers.at(i + 1).integer(0)});
+        result.readers.push_back({details.substr(0, end),
+                                  token_of(std::string_view(details).substr(end)),
+                                  readers.at(i + 1).integer(0)});
     }
     return result;
 }
@@ -299,65 +249,6 @@ script_call barrier_call::command(std::string_view run) const {
 
 standing_reply barrier_call::read(const reply& from) const {
     return standing_of({scripts::barrier, from, subject});
-}
-
-script_call prepare_call::command(std::string_view run) const {
-    return {scripts::prepare, {set.member_key, set.quarantine_key}, {run, nonce}};
-}
-
-member_report prepare_call::read(const reply& from) const {
-    const reply_reader reader(scripts::prepare, from, subject);
-    auto result = read_report(reader);
-    reader.expect_size(result.is_member ? 8 : 3);
-    result.nonce = reader.at(result.is_member ? 6 : 1).text();
-    if (result.is_member)
-        result.genesis = reader.at(7).text();
-    else
-        result.highest = counter_of(reader.at(2).text());
-    return result;
-}
-
-script_call forget_call::command(std::string_view run) const {
-    return {scripts::forget, {set.member_key, set.quarantine_key}, {run, nonce}};
-}
-
-script_call end_quarantine_call::command(std::string_view run) const {
-    return {scripts::end_quarantine,
-            {set.member_key, set.quarantine_key},
-            {run, std::string_view(set.set), nonce}};
-}
-
-script_call standing_call::command(std::string_view run) const {
-    return {scripts::standing, {set.member_key, set.quarantine_key}, {run}};
-}
-
-member_report standing_call::read(const reply& from) const {
-    return read_report({scripts::standing, from, subject});
-}
-
-script_call mark_call::command(std::string_view run) const {
-    return {
-        scripts::mark, {set.member_key, set.quarantine_key}, {run, set.set, index, incarnation}};
-}
-
-mark_call::answer mark_call::read(const reply& from) const {
-    const reply_reader reader(scripts::mark, from, subject);
-    answer result{.standing = standing_of(reader)};
-    if (result.standing.refusal != objection::none) return result;
-    reader.expect_size(3);
-    result.vector = vector_of(reader.at(1).text());
-    result.highest = counter_of(reader.at(2).text());
-    return result;
-}
-
-script_call install_call::command(std::string_view run) const {
-    return {scripts::install,
-            {set.member_key, set.quarantine_key},
-            {run, nonce, set.set, incarnation, vector, highest, quarantine_ms, genesis}};
-}
-
-bool install_call::read(const reply& from) const {
-    return reply_reader(scripts::install, from, subject).flag();
 }
 
 }  // namespace pawl::redlock

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The calls of the scripts in src/redis/quorum/scripts, and their replies. calls.cpp and
-// classic_calls.cpp define the members.
+// classic_calls.cpp define the members; those about the membership are in member_calls.hpp.
 #pragma once
 
 #include "ballot.hpp"
@@ -37,17 +37,9 @@ struct set_parameters {
     std::string member_key;      // NAMESPACE:redlock
     std::string quarantine_key;  // NAMESPACE:redlock:q
     std::string set;             // the digest of the nodes and of the longest ttl
+    std::string nodes;           // the same as a URL without secrets
     std::string keep_ms;         // how long a node keeps an unused counter
     std::string channel_prefix;  // of each client's channel
-};
-
-// Why a node does not vote. `none`: it does.
-enum class objection : std::uint8_t { none, amnesia, other_set, quarantine };
-
-// The part of a reply that many scripts have in common.
-struct standing_reply {
-    objection refusal = objection::none;
-    std::int64_t quarantine_ms = 0;  // with `quarantine`
 };
 
 // One lock of an attempt.
@@ -74,6 +66,7 @@ struct acquire_call {
     std::string_view ttl_ms;
     std::string_view client{};    // that waits; empty: none
     std::string_view place_ms{};  // how long its place in the line lasts
+    std::string_view floor{};     // of the counters, with fencing
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     struct answer {
@@ -110,7 +103,6 @@ struct confirm_call {
 private:
     struct entry {
         std::string counter, token;
-        std::string stored;  // a writer's key
     };
     std::vector<entry> entries_;
 };
@@ -171,7 +163,7 @@ struct inspect_call {
     struct answer {
         std::optional<std::string> value{};  // without the counter
         std::int64_t left_ms = 0;
-        fencing_token counter;
+        fencing_token token;  // the node's number of the hold
         std::uint64_t waiters = 0;
         struct reader {
             std::string value;  // without the counter
@@ -210,75 +202,6 @@ private:
     [[nodiscard]] redis::script_call classic_command(std::string_view run) const;
 };
 
-// A node's answer about its membership.
-struct member_report {
-    bool is_member = false;
-    std::string set{};
-    membership_state member{};
-    std::int64_t highest = 0;         // of no member: of its earlier memberships
-    std::int64_t quarantine_ms = -2;  // negative: none
-    std::string nonce{};              // from prepare.lua
-    std::string genesis{};            // from prepare.lua: how its set began
-};
-
-// prepare.lua
-struct prepare_call {
-    const set_parameters& set;
-    std::string_view nonce;
-
-    [[nodiscard]] redis::script_call command(std::string_view run) const;
-    [[nodiscard]] member_report read(const redis::reply& from) const;
-};
-
-// forget.lua
-struct forget_call {
-    const set_parameters& set;
-    std::string_view nonce;
-
-    [[nodiscard]] redis::script_call command(std::string_view run) const;
-};
-
-// end_quarantine.lua
-struct end_quarantine_call {
-    const set_parameters& set;
-    std::string_view nonce;
-
-    [[nodiscard]] redis::script_call command(std::string_view run) const;
-};
-
-// standing.lua
-struct standing_call {
-    const set_parameters& set;
-
-    [[nodiscard]] redis::script_call command(std::string_view run) const;
-    [[nodiscard]] member_report read(const redis::reply& from) const;
-};
-
-// mark.lua
-struct mark_call {
-    const set_parameters& set;
-    std::string index, incarnation;
-
-    [[nodiscard]] redis::script_call command(std::string_view run) const;
-    struct answer {
-        standing_reply standing;
-        std::vector<std::int64_t> vector{};
-        std::int64_t highest = 0;
-    };
-    [[nodiscard]] answer read(const redis::reply& from) const;
-};
-
-// install.lua
-struct install_call {
-    const set_parameters& set;
-    std::string nonce, incarnation, vector, highest, quarantine_ms, genesis;
-
-    [[nodiscard]] redis::script_call command(std::string_view run) const;
-    [[nodiscard]] bool read(const redis::reply& from) const;
-};
-
-// The form that the scripts expect.
-[[nodiscard]] std::string text_of(const std::vector<std::int64_t>& vector);
 [[nodiscard]] std::string_view text_of(node_layout layout) noexcept;
 
 }  // namespace pawl::redlock

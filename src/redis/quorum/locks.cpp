@@ -32,6 +32,7 @@ set_parameters parameters_of(const options& node_options, const redis::key_schem
             .member_key = first.name_space + ":redlock",
             .quarantine_key = first.name_space + ":redlock:q",
             .set = set_digest(node_options),
+            .nodes = describe(node_options),
             // A renewal keeps the counter of its hold, and comes at least every ttl.
             .keep_ms = redis::milliseconds_text(
                 std::max<duration>(first.token_retention, 2 * node_options.ttl_max)),

@@ -79,8 +79,14 @@ std::string members::objection_of(std::size_t node) const {
     case standing::unknown: return trouble;
     case standing::forgetful: return "has lost its data, or is new, and waits to join the set";
     case standing::other_set:
-        return "belongs to another set: all clients must name the same nodes in the same way, with "
-               "the same ttl_max";
+        return "belongs to another set, " +
+               (asked.other_nodes.empty() ? "perhaps one of an earlier version of Pawl"
+                                          : asked.other_nodes) +
+               ": all clients must name the same nodes in the same way, with the same ttl_max";
+    case standing::outdated:
+        return "is not what the other nodes know by this name: another server has joined the set "
+               "in its place, or it has got older data back; two servers must never answer to one "
+               "name";
     case standing::unsuitable: return asked.trouble;
     case standing::member: break;
     }
@@ -174,6 +180,7 @@ error members::no_majority() const {
     auto trouble = may_begin_set_ ? repair_trouble_ : trouble_of_set();
     if (is_new_set()) trouble = new_set;
     if (!trouble.empty()) text += "; " + trouble;
+    if (has_server_twice()) return {errc::bad_option, text + "."};
     return {lasting_reason().value_or(reason), text + "."};
 }
 
@@ -185,30 +192,63 @@ bool members::is_connected() const {
     });
 }
 
-asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give_up_at,
-                                                                 bool for_reading) {
-    if (!for_reading && !std::exchange(may_begin_set_, true)) next_repair_ = time_point::min();
+asio::awaitable<bool> members::wait_until_ready(time_point give_up_at,
+                                                bool (members::*is_ready)() const,
+                                                bool may_repair) {
     std::optional<time_point> complete_by;
     for (;;) {
         for (std::size_t i = 0; i < size(); ++i) {
             connect(i);
             ask_again(i);
         }
-        if (std::ranges::any_of(nodes_, [](const node_record& each) {
-                return each.server->connected() && each.state == standing::forgetful;
-            }))
-            start_repair();
-        if (count_voters() >= majority()) {
+        if (may_repair && std::ranges::any_of(nodes_, &node_record::needs_repair)) start_repair();
+        if ((this->*is_ready)()) {
             if (!complete_by) complete_by = now() + connection_grace;
-            if (is_connected() || now() >= *complete_by) co_return std::nullopt;
+            if (is_connected() || now() >= *complete_by) co_return true;
             co_await changed_.wait_until(*complete_by);
             continue;
         }
-        if (is_settled() || now() >= give_up_at) break;
+        if (is_settled() || now() >= give_up_at) co_return false;
         co_await changed_.wait_until(give_up_at);
     }
-    auto failure = no_majority();
-    co_return failure;
+}
+
+asio::awaitable<std::optional<error>> members::wait_for_majority(time_point give_up_at) {
+    if (!std::exchange(may_begin_set_, true)) next_repair_ = time_point::min();
+    const bool is_ready = co_await wait_until_ready(give_up_at, &members::has_voters, true);
+    if (is_ready) co_return std::nullopt;
+    co_return std::make_optional<error>(no_majority());
+}
+
+asio::awaitable<std::optional<error>> members::wait_for_readable(time_point give_up_at) {
+    const bool is_ready = co_await wait_until_ready(give_up_at, &members::can_be_read, false);
+    if (is_ready) co_return std::nullopt;
+    co_return std::make_optional<error>(no_majority());
+}
+
+// A set begins only with all its nodes, so with fencing such a server is in none.
+bool members::has_server_twice() const {
+    return !set_.is_fenced() && std::ranges::any_of(nodes_, [](const node_record& each) {
+        return each.server->connected() && each.state == standing::unsuitable;
+    });
+}
+
+bool members::can_be_read() const {
+    std::size_t answers = 0, answers_of_members = 0;
+    for (const auto& each : nodes_) {
+        if (!each.server->connected()) continue;
+        const bool is_member = each.state == standing::member || each.state == standing::outdated;
+        if (is_member || each.state == standing::forgetful) ++answers;
+        if (is_member) ++answers_of_members;
+    }
+    return answers >= majority() && answers_of_members > 0;
+}
+
+std::size_t members::least_views() const {
+    const auto voters = count_voters();
+    if (voters >= majority()) return majority();
+    const auto unknown = size() - voters;
+    return unknown < majority() ? majority() - unknown : 1;
 }
 
 void members::connect(std::size_t node) {
@@ -257,6 +297,7 @@ void members::on_connected(const redis::link& node_link) {
     const auto node = index_of(node_link);
     if (node == size()) return;
     nodes_[node].state = standing::unknown;
+    nodes_[node].connected_at = now();
     nodes_[node].trouble.clear();
     nodes_[node].is_silent = false;
     nodes_[node].asked_at = now();
@@ -316,12 +357,18 @@ bool members::is_member(const std::optional<member_report>& report) const {
 void members::adopt(std::size_t node, const member_report& report) {
     auto& asked = nodes_[node];
     asked.trouble = objection_to_server(node);
+    const bool is_of_set = report.is_member && report.set == set_.set;
+    if (asked.trouble.empty() && is_of_set && set_.is_fenced() &&
+        !is_sound(report.member, report.highest, size()))
+        asked.trouble = "its membership is damaged; delete its key " + set_.member_key +
+                        ", and the node joins again as after a loss of its data";
     if (!asked.trouble.empty()) {
         asked.state = standing::unsuitable;
     } else if (!report.is_member) {
         asked.state = standing::forgetful;
-    } else if (report.set != set_.set) {
+    } else if (!is_of_set) {
         asked.state = standing::other_set;
+        asked.other_nodes = report.nodes;
     } else {
         asked.state = standing::member;
         asked.member = report.member;
@@ -329,6 +376,38 @@ void members::adopt(std::size_t node, const member_report& report) {
             now() + std::chrono::milliseconds(std::clamp<std::int64_t>(
                         report.quarantine_ms, 0, redis::milliseconds_of(1LL << 50).count()));
     }
+    judge_members();
+}
+
+void members::judge_members() {
+    const auto is_known = [](const node_record& each) {
+        return each.server->connected() &&
+               (each.state == standing::member || each.state == standing::outdated);
+    };
+    for (std::size_t i = 0; i < size(); ++i) {
+        auto& judged = nodes_[i];
+        if (!is_known(judged)) continue;
+        const bool is_outdated = std::ranges::any_of(nodes_, [&](const node_record& each) {
+            return &each != &judged && is_known(each) &&
+                   has_heard_of_later(each.member, i, judged.member);
+        });
+        judged.state = is_outdated ? standing::outdated : standing::member;
+    }
+}
+
+// The largest clock that a majority of the nodes has reached: at least one of them is right while a
+// minority is wrong.
+std::int64_t members::token_floor() const {
+    std::vector<std::int64_t> clocks;
+    for (const auto& each : nodes_) {
+        if (!each.server->connected()) continue;
+        const auto passed =
+            std::chrono::duration_cast<std::chrono::microseconds>(now() - each.connected_at);
+        clocks.push_back(token_of_clock(each.server->current().time_us, passed));
+    }
+    if (clocks.size() < majority()) return 0;
+    std::ranges::sort(clocks, std::ranges::greater{});
+    return clocks[majority() - 1];
 }
 
 void members::on_objection(std::size_t node, const standing_reply& refusal) {
@@ -338,7 +417,10 @@ void members::on_objection(std::size_t node, const standing_reply& refusal) {
     case objection::quarantine:
         asked.quarantine_ends = now() + redis::milliseconds_of(refusal.quarantine_ms);
         return;
-    case objection::other_set: asked.state = standing::other_set; break;
+    case objection::other_set:
+        asked.state = standing::other_set;
+        asked.asked_at = time_point::min();  // which one it is
+        break;
     case objection::amnesia:
         asked.state = standing::forgetful;
         start_repair();

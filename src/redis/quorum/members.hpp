@@ -2,11 +2,12 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The nodes of a set: which of them may vote, and how a node that has forgotten its data becomes a
-// member again. docs/backends/redlock.md describes genesis, rejoin and refresh; their models are
-// models/redlock/genesis.pml and rejoin.pml.
+// member again. docs/backends/redlock.md describes genesis and rejoin; their models are
+// models/redlock/genesis.pml, amnesia.pml and replaced.pml. The members are in members.cpp,
+// genesis.cpp and repair.cpp.
 #pragma once
 
-#include "calls.hpp"
+#include "member_calls.hpp"
 
 #include "../common/back_off.hpp"
 #include "../transport/link.hpp"
@@ -29,6 +30,8 @@ namespace pawl::redlock {
 inline constexpr std::string_view lost_set =
     "a majority of the nodes has lost its data at the same time, so nobody knows the highest token "
     "any more; when no holder of a lock is left, run pawl redlock init --force";
+inline constexpr std::string_view few_members =
+    "nodes that have lost their data can join when a majority of the other nodes answers";
 inline constexpr std::string_view no_set =
     "the nodes form no set yet; when no holder of a lock of these nodes is left, run pawl redlock "
     "init, or request a lock and wait for a little more than ttl_max";
@@ -85,16 +88,23 @@ public:
 
     // Connects, repairs the set where that is possible, and waits until a majority may vote. Why
     // none can at present, with errc::no_quorum or, if waiting does not help, the reason of the
-    // nodes; nothing if a majority can vote. With `for_reading`, new nodes do not begin a set,
-    // unless another operation lets them.
-    boost::asio::awaitable<std::optional<error>> wait_for_majority(time_point give_up_at,
-                                                                   bool for_reading = false);
+    // nodes; nothing if a majority can vote.
+    boost::asio::awaitable<std::optional<error>> wait_for_majority(time_point give_up_at);
+    // Changes nothing at the nodes: connects, and waits until a majority has told its standing, and
+    // one of these nodes is a member.
+    boost::asio::awaitable<std::optional<error>> wait_for_readable(time_point give_up_at);
+    // How many nodes show a hold that may have a majority. Nodes that do not vote may have lost it.
+    [[nodiscard]] std::size_t least_views() const;
     // Until when the quarantines last that keep a majority from voting; nothing if it is not them.
     [[nodiscard]] std::optional<time_point> quarantine_end() const;
 
     // A node has refused to vote.
     void on_objection(std::size_t node, const standing_reply& refusal);
-    // A node has heard of a later incarnation of another one than that node itself.
+    // The smallest counter of a new hold: what the nodes' clocks say. Data of earlier times have
+    // smaller ones. The clocks of a minority cannot raise it.
+    [[nodiscard]] std::int64_t token_floor() const;
+
+    // A node has heard of a later memory of another one.
     void on_outdated() { start_repair(); }
     // Without fencing there is no membership: a node votes as soon as it is connected.
     void on_connected(const redis::link& node_link);
@@ -127,6 +137,7 @@ private:
     enum class standing : std::uint8_t {
         unknown,     // not connected, or not asked yet
         member,      // votes, perhaps after a quarantine
+        outdated,    // a member, but another member has heard of a later memory of the node
         forgetful,   // has no membership
         other_set,   // a member of another set
         unsuitable,  // must not be in a set: `trouble` says why
@@ -135,18 +146,35 @@ private:
         redis::link* server = nullptr;
         std::string name;
         standing state = standing::unknown;
+        time_point connected_at{};
         time_point quarantine_ends{};
         membership_state member{};
+        std::string other_nodes{};                // of another set that it belongs to, as a URL
         std::string trouble{};                    // why the last request or connection failed
         errc trouble_reason = errc::unreachable;  // of a failed connection
         bool is_connecting = false;
         bool is_silent = false;
         time_point asked_at = time_point::min();  // for its standing
+        std::string reconnected_for{};  // the outdated memory that led to a new connection
+        time_point next_retirement = time_point::min();
+
+        // It has lost its data, or must join anew.
+        [[nodiscard]] bool needs_repair() const noexcept {
+            return server->connected() &&
+                   (state == standing::forgetful || state == standing::outdated);
+        }
+        [[nodiscard]] bool is_member() const noexcept {
+            return server->connected() && state == standing::member;
+        }
     };
 
     [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
     [[nodiscard]] std::size_t index_of(const redis::link& node_link) const noexcept;
     [[nodiscard]] std::size_t count_voters() const;
+    [[nodiscard]] bool has_voters() const {
+        return count_voters() >= majority() && !has_server_twice();
+    }
+    [[nodiscard]] bool has_server_twice() const;
     // So many nodes do not vote for a reason that lasts that no majority is left.
     [[nodiscard]] std::optional<errc> lasting_reason() const;
     // The nodes have begun a set that has granted nothing yet: all of them are in their first
@@ -163,7 +191,19 @@ private:
     // A connected node that does not vote may do so by now: an operator may have mended it.
     void ask_again(std::size_t node);
     void adopt(std::size_t node, const member_report& report);
+    // Finds out which members are outdated.
+    void judge_members();
     [[nodiscard]] std::string objection_to_server(std::size_t node) const;
+    void log(std::size_t node, const std::string& text) const {
+        if (context_.log) context_.log(name_of(node) + ": " + text);
+    }
+    [[nodiscard]] std::size_t count_members() const;
+    [[nodiscard]] bool can_be_read() const;
+    // Returns when `is_ready`, after a moment for the other nodes, or when nothing more is known to
+    // come. `may_repair` starts a repair of nodes that need one.
+    boost::asio::awaitable<bool> wait_until_ready(time_point give_up_at,
+                                                  bool (members::*is_ready)() const,
+                                                  bool may_repair);
 
     // Unless a repair is under way, or one has ended lately.
     void start_repair();
@@ -175,21 +215,26 @@ private:
     boost::asio::awaitable<void> prepare_one(std::size_t node, reports& into);
     boost::asio::awaitable<void> ask_standing(std::size_t node, reports& into);
     [[nodiscard]] bool is_member(const std::optional<member_report>& report) const;
-    boost::asio::awaitable<void> forget(std::size_t node);
+    [[nodiscard]] std::string new_nonce(std::size_t node);
+    // Ends the membership of the memory with the nonce `only`, or of any. False: it was another.
+    boost::asio::awaitable<bool> forget(std::size_t node, std::string only);
+    boost::asio::awaitable<void> leave_server(std::size_t node);
+    // True: an outdated member has no membership any more.
+    boost::asio::awaitable<bool> retire_outdated();
+    [[nodiscard]] std::uint64_t latest_epoch(std::size_t node) const;
+    [[nodiscard]] bool is_replaced_master(std::size_t node) const;
     boost::asio::awaitable<void> end_first_quarantine(const reports& known);
     // After an operator's word: all nodes are members now.
     boost::asio::awaitable<void> require_complete_set();
     void require_all(const reports& answers) const;
+    [[nodiscard]] error membership_error(std::size_t node, const member_report& report) const;
     boost::asio::awaitable<void> begin_set_of(reports first, duration quarantine);
     boost::asio::awaitable<void> finish_genesis(const reports& known);
-    // `incarnation` as the other members know it; the node gets this one.
-    boost::asio::awaitable<void> install_anew(std::size_t node, const reports& known,
-                                              std::int64_t incarnation);
+    boost::asio::awaitable<std::vector<std::optional<mark_call::answer>>> mark_at_others(
+        std::size_t node, std::string nonce, std::int64_t incarnation);
+    boost::asio::awaitable<void> install_anew(std::size_t node, const reports& known);
     boost::asio::awaitable<bool> install(std::size_t node, install_call call);
     boost::asio::awaitable<std::optional<std::int64_t>> read_clock(std::size_t node);
-    // The members other than this node.
-    [[nodiscard]] std::vector<std::size_t> other_members(std::size_t node,
-                                                         const reports& known) const;
 
     std::vector<node_record> nodes_;
     const set_parameters& set_;
@@ -203,6 +248,7 @@ private:
     time_point next_repair_ = time_point::min();
     bool is_repairing_ = false;
     bool may_begin_set_ = false;  // a lock was requested, or an operator has said so
+    bool is_operator_ = false;    // who has asked for the repair, and waits for it
     std::string repair_trouble_;
 };
 

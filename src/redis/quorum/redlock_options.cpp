@@ -228,7 +228,8 @@ std::string describe(const options& node_options) {
 }
 
 std::string set_digest(const options& node_options) {
-    auto text = std::to_string(node_options.ttl_max / std::chrono::milliseconds(1));
+    // The form of the membership: a client of another version must not take part.
+    auto text = "2 " + std::to_string(node_options.ttl_max / std::chrono::milliseconds(1));
     for (const auto& each : node_names(node_options))
         text += " " + each;
     std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};

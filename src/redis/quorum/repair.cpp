@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Genesis, rejoin and refresh of the nodes of a set. Every client may do this at any time: a nonce
-// names each loss of a node's memory, and nothing is installed under another nonce.
+// How a node that has lost its data becomes a member again, and a member that the others know to be
+// replaced. Every client may do this at any time: a nonce names each memory of a node, and nothing
+// is installed under another nonce.
 #include "members.hpp"
 
 #include "node_request.hpp"
 
 #include "../common/lock_base.hpp"
-#include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 
-#include "../../core/util/clock_token.hpp"
 #include "../../core/util/random.hpp"
 
 #include <algorithm>
@@ -22,39 +21,6 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace pawl::redlock {
-namespace {
-
-// Neither a clock nor use reaches this: somebody has changed a counter. Lua's numbers end at 2^53.
-constexpr std::int64_t absurd_token = 1LL << 52;
-
-// How a set began: the seed of its tokens, and the nonce of each node.
-struct genesis_record {
-    std::int64_t seed = 0;
-    std::vector<std::string> nonces{};
-};
-
-std::string text_of(const genesis_record& record) {
-    auto text = std::to_string(record.seed);
-    for (const auto& each : record.nonces)
-        text += " " + each;
-    return text;
-}
-
-genesis_record parse_genesis(std::string_view text) {
-    genesis_record result;
-    bool is_first = true;
-    while (!text.empty()) {
-        const auto end = std::min(text.find(' '), text.size());
-        if (std::exchange(is_first, false))
-            result.seed = redis::parse_number<std::int64_t>(text.substr(0, end));
-        else
-            result.nonces.emplace_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return result;
-}
-
-}  // namespace
 
 void members::start_repair() {
     if (is_repairing_ || now() < next_repair_) return;
@@ -85,36 +51,27 @@ asio::awaitable<void> members::repair() {
     if (!is_open) co_return;
     try {
         co_await repair_once();
-        if (repair_trouble_.empty()) repair_pauses_.reset();
+        if (std::ranges::none_of(nodes_, &node_record::needs_repair)) repair_pauses_.reset();
     } catch (const error& e) {
         repair_trouble_ = e.what();
     }
 }
 
 asio::awaitable<void> members::repair_now() {
-    may_begin_set_ = true;
+    may_begin_set_ = is_operator_ = true;
     co_await learn_standings();
     co_await repair_once();
 }
 
 asio::awaitable<void> members::repair_once() {
-    const auto known = co_await prepare_all();
-    const auto member_count = static_cast<std::size_t>(
-        std::ranges::count_if(known, [this](const auto& each) { return is_member(each); }));
+    auto known = co_await prepare_all();
+    const bool has_retired = co_await retire_outdated();
+    if (has_retired) known = co_await prepare_all();
     repair_trouble_.clear();
-    if (member_count >= majority()) {
-        for (std::size_t i = 0; i < size(); ++i) {
-            if (!known[i] || (known[i]->is_member && !is_member(known[i]))) continue;
-            if (nodes_[i].state == standing::unsuitable) continue;
-            std::int64_t latest = 0;
-            for (const auto other : other_members(i, known))
-                latest = std::max(latest, known[other]->member.vector[i]);
-            if (!known[i]->is_member)
-                co_await install_anew(i, known, latest + 1);
-            else if (latest > known[i]->member.incarnation)
-                co_await install_anew(i, known, latest);
-        }
-    } else if (member_count > 0) {
+    if (count_members() >= majority()) {
+        for (std::size_t i = 0; i < size(); ++i)
+            if (known[i] && nodes_[i].state == standing::forgetful) co_await install_anew(i, known);
+    } else if (std::ranges::any_of(known, [this](const auto& each) { return is_member(each); })) {
         co_await finish_genesis(known);
     } else if (std::ranges::all_of(known,
                                    [](const auto& each) { return each && !each->is_member; })) {
@@ -139,76 +96,162 @@ asio::awaitable<members::reports> members::prepare_all() {
     co_return result;
 }
 
+std::string members::new_nonce(std::size_t node) {
+    return make_nonce(core::random_hex(*context_.time, 16), link_of(node).current().epoch);
+}
+
 asio::awaitable<void> members::prepare_one(std::size_t node, reports& into) {
     try {
-        const auto nonce = core::random_hex(*context_.time, 16);
+        const auto nonce = new_nonce(node);
         const prepare_call call{set_, nonce};
         const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
         redis::throw_if_error(answer, name_of(node));
         auto report = call.read(answer);
-        if (report.is_member && report.member.vector.size() != size())
-            report.set.clear();  // damaged: as good as another set
         adopt(node, report);
-        into[node] = std::move(report);
+        if (nodes_[node].state != standing::unsuitable) into[node] = std::move(report);
     } catch (const error& e) {
         nodes_[node].trouble = e.what();
     }
 }
 
-std::vector<std::size_t> members::other_members(std::size_t node, const reports& known) const {
-    std::vector<std::size_t> result;
-    for (std::size_t i = 0; i < size(); ++i)
-        if (i != node && is_member(known[i])) result.push_back(i);
-    return result;
+std::size_t members::count_members() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(nodes_, [](const node_record& each) { return each.is_member(); }));
 }
 
-// Writes the new incarnation to a majority first, and reads their highest tokens in the same step.
-// A quorum that counts what the node granted before has a node in common with that majority: if it
-// was confirmed there before, its token is read here; and if not, it is rejected there.
-asio::awaitable<void> members::install_anew(std::size_t node, const reports& known,
-                                            std::int64_t incarnation) {
-    const auto others = other_members(node, known);
-    if (others.size() < majority()) {
-        repair_trouble_ = name_of(node) + " can join when a majority of the other nodes answers";
-        co_return;
+// The epoch of the node's latest memory that the others know. A server with a smaller one is a
+// master that the Sentinels have replaced.
+std::uint64_t members::latest_epoch(std::size_t node) const {
+    member_mark latest;
+    for (const auto& each : nodes_)
+        if (each.is_member() && node < each.member.vector.size() &&
+            each.member.vector[node].incarnation > latest.incarnation)
+            latest = each.member.vector[node];
+    return epoch_of(latest.nonce);
+}
+
+// An operator may have reset the epochs of the Sentinels, and says so.
+bool members::is_replaced_master(std::size_t node) const {
+    return !is_operator_ && link_of(node).current().epoch < latest_epoch(node);
+}
+
+// The name of an outdated node may lead to another server by now. If it does not, the node's
+// memory must end: what it granted must not count with what the later memory has granted since. So
+// it gets a new nonce, and joins as after a loss. Two servers that answer to one name could replace
+// each other for ever: each client does this at most once in a quarantine.
+asio::awaitable<bool> members::retire_outdated() {
+    bool has_retired = false;
+    for (std::size_t i = 0; i < size(); ++i) {
+        auto& node = nodes_[i];
+        if (node.state != standing::outdated || !link_of(i).connected()) continue;
+        if (!is_operator_ && node.reconnected_for != node.member.nonce) {
+            node.reconnected_for = node.member.nonce;
+            log(i, objection_of(i));
+            co_await leave_server(i);
+            continue;
+        }
+        if (count_members() < majority() || is_replaced_master(i)) continue;
+        if (!is_operator_ && now() < node.next_retirement) continue;
+        node.next_retirement =
+            now() + core::random_between(*context_.time, quarantine_, quarantine_ * 3 / 2);
+        const bool is_forgotten = co_await forget(i, node.member.nonce);
+        has_retired = has_retired || is_forgotten;
     }
-    std::vector<std::int64_t> vector(size(), 0);
-    std::int64_t highest = 0;
-    std::size_t marked = 0;
-    for (const auto other : others) {
-        const mark_call call{set_, std::to_string(node), std::to_string(incarnation)};
+    co_return has_retired;
+}
+
+// The server ends the connection, and the link looks for the node's server anew.
+asio::awaitable<void> members::leave_server(std::size_t node) {
+    const std::array<std::string_view, 1> quit{"QUIT"};
+    try {
+        static_cast<void>(co_await link_of(node).exec(quit, now() + reply_timeout_));
+    } catch (const error&) {}  // the connection has ended by itself
+}
+
+asio::awaitable<bool> members::forget(std::size_t node, std::string only) {
+    const auto nonce = new_nonce(node);
+    const forget_call call{set_, nonce, only};
+    const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
+    redis::throw_if_error(answer, name_of(node));
+    co_return call.read(answer);
+}
+
+// Marks the node's memory at the others, and collects their answers.
+asio::awaitable<std::vector<std::optional<mark_call::answer>>> members::mark_at_others(
+    std::size_t node, std::string nonce, std::int64_t incarnation) {
+    std::vector<std::optional<mark_call::answer>> answers(size());
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (i == node || !nodes_[i].is_member()) continue;
+        const mark_call call{set_, std::to_string(node), std::to_string(incarnation), nonce};
         try {
-            const auto reply = co_await ask_node(link_of(other), call, now() + reply_timeout_);
-            redis::throw_if_error(reply, name_of(other));
-            const auto answer = call.read(reply);
-            if (answer.standing.refusal != objection::none || answer.vector.size() != size())
-                continue;
-            for (std::size_t i = 0; i < size(); ++i)
-                vector[i] = std::max(vector[i], answer.vector[i]);
-            highest = std::max(highest, answer.highest);
-            ++marked;
+            const auto reply = co_await ask_node(link_of(i), call, now() + reply_timeout_);
+            redis::throw_if_error(reply, name_of(i));
+            auto answer = call.read(reply);
+            if (answer.is_marked && is_sound(answer.member, answer.highest, size()))
+                answers[i] = std::move(answer);
         } catch (const error& e) {
-            nodes_[other].trouble = e.what();
+            nodes_[i].trouble = e.what();
         }
     }
-    if (marked < majority()) {
+    co_return answers;
+}
+
+namespace {
+
+// Another node that was marked knows a later memory of this one: its answer does not count.
+bool is_outdated(const std::vector<std::optional<mark_call::answer>>& marked, std::size_t node) {
+    return std::ranges::any_of(marked, [&](const auto& other) {
+        return other && has_heard_of_later(other->member, node, marked[node]->member);
+    });
+}
+
+}  // namespace
+
+// Writes the new mark to a majority first, and reads their highest tokens in the same step. A
+// quorum that counts what an earlier memory of the node granted has a node in common with that
+// majority: if it was confirmed there before, its token is read here; and if not, it is rejected
+// there.
+asio::awaitable<void> members::install_anew(std::size_t node, const reports& known) {
+    const auto& nonce = known[node]->member.nonce;
+    if (is_replaced_master(node)) {
+        repair_trouble_ = name_of(node) +
+                          " is an old master: the set knows one with a later "
+                          "config-epoch; if the Sentinels' epochs were reset, run pawl redlock "
+                          "rejoin";
+        co_return;
+    }
+    std::int64_t incarnation = 1;
+    for (std::size_t i = 0; i < size(); ++i)
+        if (i != node && nodes_[i].is_member())
+            incarnation = std::max(incarnation, next_incarnation(nodes_[i].member, node, nonce));
+    const auto marked = co_await mark_at_others(node, nonce, incarnation);
+    std::vector<member_mark> vector(size());
+    std::int64_t highest = 0;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < size(); ++i) {
+        if (!marked[i] || is_outdated(marked, i)) continue;
+        merge_marks(vector, marked[i]->member.vector);
+        highest = std::max(highest, marked[i]->highest);
+        ++count;
+    }
+    if (count < majority()) {
         repair_trouble_ = name_of(node) + " can join when a majority of the other nodes answers";
         co_return;
     }
-    vector[node] = std::max(vector[node], incarnation);
+    vector[node] = {incarnation, nonce};
     install_call call{.set = set_,
-                      .nonce = known[node]->nonce,
+                      .nonce = nonce,
                       .incarnation = std::to_string(incarnation),
                       .vector = redlock::text_of(vector),
                       .highest = std::to_string(highest),
                       .quarantine_ms = redis::milliseconds_text(quarantine_),
                       .genesis = ""};
     const bool is_installed = co_await install(node, std::move(call));
-    if (is_installed && context_.log)
-        context_.log(name_of(node) +
-                     ": had lost its data, and has joined the set again; it votes "
-                     "in " +
-                     redis::milliseconds_text(quarantine_) + " ms");
+    if (is_installed)
+        log(node,
+            "had lost its data, or another server answers to its name now; it has joined the "
+            "set again, and votes in " +
+                redis::milliseconds_text(quarantine_) + " ms");
 }
 
 asio::awaitable<bool> members::install(std::size_t node, install_call call) {
@@ -220,139 +263,6 @@ asio::awaitable<bool> members::install(std::size_t node, install_call call) {
         nodes_[node].trouble = e.what();
         co_return false;
     }
-}
-
-asio::awaitable<std::optional<std::int64_t>> members::read_clock(std::size_t node) {
-    const std::array<std::string_view, 1> ask{"TIME"};
-    if (!link_of(node).connected()) co_return std::nullopt;
-    const auto answer = co_await link_of(node).exec(ask, now() + reply_timeout_);
-    redis::throw_if_error(answer, name_of(node));
-    if (answer.items.size() != 2) co_return std::nullopt;
-    const auto seconds =
-        std::clamp<std::int64_t>(redis::parse_number(answer.items[0]), 0, 1LL << 40);
-    const std::chrono::microseconds since_1970(seconds * 1'000'000 +
-                                               redis::parse_number(answer.items[1]) % 1'000'000);
-    co_return core::clock_token(std::chrono::system_clock::time_point(since_1970));
-}
-
-// All nodes must have forgotten everything at one time: between the two times that each was asked.
-// Only after that may the clocks be read, so that the first token is above all that the nodes have
-// granted before they forgot, while a clock is right.
-asio::awaitable<void> members::begin_set_of(reports first, duration quarantine) {
-    const auto second = co_await prepare_all();
-    genesis_record record;
-    for (std::size_t i = 0; i < size(); ++i) {
-        if (!first[i] || !second[i] || first[i]->is_member || second[i]->is_member ||
-            first[i]->nonce != second[i]->nonce)
-            co_return;  // another client's repair is under way, or a node is away again
-        record.nonces.push_back(second[i]->nonce);
-        // The clocks may have been set back since.
-        if (second[i]->highest < absurd_token)
-            record.seed = std::max(record.seed, second[i]->highest);
-    }
-    for (std::size_t i = 0; i < size(); ++i) {
-        const auto clock = co_await read_clock(i);
-        if (!clock) co_return;
-        record.seed = std::max(record.seed, *clock);
-    }
-    const std::vector<std::int64_t> vector(size(), 1);
-    for (std::size_t i = 0; i < size(); ++i) {
-        install_call call{.set = set_,
-                          .nonce = record.nonces[i],
-                          .incarnation = "1",
-                          .vector = redlock::text_of(vector),
-                          .highest = std::to_string(record.seed),
-                          .quarantine_ms = redis::milliseconds_text(quarantine),
-                          .genesis = text_of(record)};
-        co_await install(i, std::move(call));
-    }
-    if (context_.log)
-        context_.log("the nodes knew no set, and form a new one; it grants its first lock in " +
-                     redis::milliseconds_text(quarantine) + " ms");
-}
-
-// A set began, and not all nodes learned it. A node whose nonce is still the one of then has never
-// been a member.
-asio::awaitable<void> members::finish_genesis(const reports& known) {
-    bool has_finished = false;
-    for (std::size_t i = 0; i < size(); ++i) {
-        if (!is_member(known[i])) continue;
-        const auto record = parse_genesis(known[i]->genesis);
-        if (record.nonces.size() != size()) continue;
-        const std::vector<std::int64_t> vector(size(), 1);
-        for (std::size_t j = 0; j < size(); ++j) {
-            if (!known[j] || known[j]->is_member || known[j]->nonce != record.nonces[j]) continue;
-            install_call call{.set = set_,
-                              .nonce = record.nonces[j],
-                              .incarnation = "1",
-                              .vector = redlock::text_of(vector),
-                              .highest = std::to_string(record.seed),
-                              .quarantine_ms = redis::milliseconds_text(quarantine_),
-                              .genesis = known[i]->genesis};
-            const bool is_installed = co_await install(j, std::move(call));
-            has_finished = has_finished || is_installed;
-        }
-    }
-    if (has_finished) co_return;
-    repair_trouble_ = lost_set;
-}
-
-asio::awaitable<void> members::forget(std::size_t node) {
-    const auto nonce = core::random_hex(*context_.time, 16);
-    const forget_call call{set_, nonce};
-    const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
-    redis::throw_if_error(answer, name_of(node));
-}
-
-void members::require_all(const reports& answers) const {
-    for (std::size_t i = 0; i < size(); ++i)
-        if (!answers[i])
-            throw error(errc::no_quorum, "A set begins only when all of its nodes can join; " +
-                                             name_of(i) + ": " + objection_of(i) + ".");
-}
-
-asio::awaitable<void> members::end_first_quarantine(const reports& known) {
-    for (std::size_t i = 0; i < size(); ++i) {
-        const end_quarantine_call call{set_, known[i]->nonce};
-        const auto answer = co_await ask_node(link_of(i), call, now() + reply_timeout_);
-        redis::throw_if_error(answer, name_of(i));
-    }
-}
-
-asio::awaitable<void> members::require_complete_set() {
-    static_cast<void>(co_await prepare_all());
-    for (std::size_t i = 0; i < size(); ++i)
-        if (nodes_[i].state != standing::member)
-            throw error(errc::no_quorum, "The set is not complete; " + name_of(i) + ": " +
-                                             objection_of(i) + "; run the command again.");
-}
-
-// Nothing is forgotten unless all nodes answer: a set that works must not be lost.
-asio::awaitable<void> members::begin_set(bool forget_members) {
-    co_await learn_standings();
-    auto first = co_await prepare_all();
-    require_all(first);
-    if (!forget_members && is_new_set()) {
-        co_await end_first_quarantine(first);
-        co_return co_await require_complete_set();
-    }
-    if (forget_members) {
-        for (std::size_t i = 0; i < size(); ++i)
-            co_await forget(i);
-        first = co_await prepare_all();
-        require_all(first);
-    }
-    for (std::size_t i = 0; i < size(); ++i) {
-        if (first[i]->is_member)
-            throw error(errc::bad_option,
-                        name_of(i) + " is a member of a set already" +
-                            (is_lost() ? ", of which too few members are left"
-                                       : ", which grants locks once its nodes vote") +
-                            "; see pawl redlock status. If nobody holds a lock of these nodes, "
-                            "pawl redlock init --force begins a new set.");
-    }
-    co_await begin_set_of(first, {});
-    co_await require_complete_set();
 }
 
 }  // namespace pawl::redlock

@@ -75,7 +75,8 @@ constexpr replacement replacements[] = {
     {redlock_bug::release_ends_all_readers, nullptr,  //
      R"(if redis.call("EXISTS", k.holders) == 1 then)", "if false then"},
     {redlock_bug::reader_takes_old_counter, &scripts::read_acquire,  //
-     R"(counter(k.fence) + (state == "free" and 1 or 0))", "counter(k.fence)"},
+     R"(state == "free" and next_counter(k.fence, ARGV[10]) or counter(k.fence))",
+     "counter(k.fence)"},
     {redlock_bug::forced_release_spares_readers, &scripts::barrier,  //
      R"(if state == "readers" then)", R"(if false then)"},
 };
@@ -166,11 +167,11 @@ private:
     asio::awaitable<reply> renew(std::span<const std::string_view> words, time_point give_up_at,
                                  redis::prelude before) {
         const std::string keys(words[3 + 2]);
-        auto consent =
-            array_reply({integer_reply(1), results(words, 1), string_reply("1"), string_reply("")});
+        auto consent = array_reply({integer_reply(1), results(words, 1), string_reply("1"),
+                                    string_reply(""), string_reply("")});
         try {
             auto answer = co_await actual_->exec(words, give_up_at, before);
-            if (answer.items.size() == 4) last_answers_[keys] = answer;
+            if (answer.items.size() == 5) last_answers_[keys] = answer;
             co_return answer;
         } catch (const error&) {}
         if (bug_ == redlock_bug::takes_silence_for_consent) co_return consent;

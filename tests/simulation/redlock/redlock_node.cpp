@@ -44,7 +44,7 @@ void redlock_node::jump_clock(std::int64_t us) {
 chosen_server redlock_node::server_of(const simulated_process& process) const {
     const auto route = routes_.find(&process);
     auto& present = *servers_[route == routes_.end() ? servers_.size() - 1 : route->second];
-    return {&present.network(), present.epoch()};
+    return {&present.network(), present.epoch(), plan_.shows_clocks};
 }
 
 redlock_server& redlock_node::any_running() {

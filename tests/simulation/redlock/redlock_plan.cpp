@@ -51,7 +51,7 @@ void plan_two_servers(redlock_plan& result, prng& random) {
 
 // The clocks keep the tokens in order, so they must be right.
 void plan_roll_back(redlock_plan& result) {
-    result.rolls_back = true;
+    result.rolls_back = result.shows_clocks = true;
     result.moves_clocks = false;
     result.clock_difference = {};
 }
@@ -108,6 +108,7 @@ redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug, const redloc
     plan_clocks(result, random);
     add_faults_for(result);
     prng more_random(seed ^ 0x2'5E4'7E45'0000'0000U);
+    result.shows_clocks = bug == redlock_bug::none && more_random.happens(0.5);
     if (wanted.contains(redlock_fault::two_servers)) plan_two_servers(result, more_random);
     if (wanted.contains(redlock_fault::roll_back)) plan_roll_back(result);
     return result;

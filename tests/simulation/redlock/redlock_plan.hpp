@@ -46,6 +46,8 @@ struct redlock_plan {
         false;                   // another server gets a node's name, and the earlier one lives on
     bool has_sentinels = false;  // Sentinels give it the name; otherwise a balancer or a DNS does
     bool rolls_back = false;     // nodes get older data back while they run
+    // The programs know the time of the nodes. Their clocks would hide errors with the counters.
+    bool shows_clocks = false;
     std::vector<double> clock_rates{};                    // of the nodes
     duration clock_difference = std::chrono::seconds(1);  // of the nodes, at the beginning
     duration ttl_max{}, shortest_ttl{}, longest_ttl{};

@@ -175,7 +175,7 @@ void link_endpoint::on_handshake_reply(const reply& received) {
     --handshake_replies_left_;
     if (!received.items.empty()) {
         session_ = {session_.connection_number + 1, received.items.at(0).text, "7.0.15", "redis",
-                    received.items.at(1).number};
+                    server_.shows_clock ? received.items.at(1).number : 0};
         session_.sharded = received.items.at(2).number == 1;
         session_.role = redis::server_role(received.items.at(3).number);
         session_.epoch = server_.epoch;

@@ -18,6 +18,7 @@ namespace pawl::simulation {
 struct chosen_server {
     simulated_network* network = nullptr;
     std::uint64_t epoch = 0;
+    bool shows_clock = true;  // in the handshake
 };
 using server_choice = std::function<chosen_server(const simulated_process&)>;
 

@@ -9,18 +9,21 @@
 --   joined       `highest` when the node became a member: counters of an earlier run may be old
 --   earlier      the highest token of the node's earlier memberships, if it still knows
 --   nonce        names this memory of the node: it dies when the node forgets
---   incarnation  how often the node has become a member
---   vector       of every node, the highest incarnation that this node has heard of
+--   incarnation  how often the node of this name has become a member
+--   vector       of every node, the mark INCARNATION:NONCE of the latest memory that this one has
+--                heard of
+--   nodes        the set as a URL without secrets, for messages
 local member = redis.call("HMGET", KEYS[1], "run", "set", "highest", "incarnation", "vector",
     "joined", "nonce")
 
 -- Why the node may not answer for its set; nil if it may. Its data are gone, or of an earlier run.
+-- A membership of another set is never taken for a loss: the other set may be alive.
 local function membership_objection(run, set)
+    if member[2] and member[2] ~= set then
+        return {"set"}
+    end
     if member[1] ~= run or not member[3] then
         return {"amnesia"}
-    end
-    if member[2] ~= set then
-        return {"set"}
     end
 end
 
@@ -51,6 +54,12 @@ local function counter(fence)
         error("the counter " .. fence .. " is no token; delete that key")
     end
     return math.max(value, member[6] or 0)
+end
+
+-- The counter of the next hold of a name. The floor is what all nodes' clocks say: it is above the
+-- tokens of older data, also if those have come back without a restart.
+local function next_counter(fence, floor)
+    return math.max(counter(fence), tonumber(floor) - 1) + 1
 end
 
 -- Raises the counter of a name, and with it the highest token, to at least `token`.

@@ -4,7 +4,8 @@
 -- acquire: takes all these locks at this node if all are free, else none. A client that waits
 -- stands in the line of the first name.
 -- KEYS member quarantine, then lock fence queue for each
--- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait), then value for each
+-- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait) floor,
+--      then value for each
 -- -> {1, incarnation, vector, nonce, counter, …} | {0, ms until the last of them expires; -1 never}
 --    | {"amnesia"} | {"set"} | {"quarantine", ms}
 --@include _member.lua
@@ -31,13 +32,13 @@ if longest ~= -2 then
 end
 local counters = {}
 for i = 1, count do
-    counters[i] = counter(KEYS[3 * i + 1]) + 1
+    counters[i] = next_counter(KEYS[3 * i + 1], ARGV[7])
 end
 local answer = {1, member[4], member[5], member[7]}
 for i = 1, count do
     local text = text_of(counters[i])
     raise(KEYS[3 * i + 1], counters[i], ARGV[4])
-    redis.call("SET", KEYS[3 * i], ARGV[6 + i] .. ";" .. text, "PX", ARGV[3])
+    redis.call("SET", KEYS[3 * i], ARGV[7 + i] .. ";" .. text, "PX", ARGV[3])
     answer[4 + i] = text
 end
 if ARGV[5] ~= "" then

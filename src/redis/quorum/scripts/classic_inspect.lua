@@ -2,7 +2,6 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- classic_inspect: the holder of a lock at this node.
--- KEYS lock queue   ARGV layout   -> {value or nil, ms until it expires, "0", waiters}
+-- KEYS lock queue   ARGV layout   -> {value or nil, ms until it expires, waiters}
 --@include _classic.lua
-return {value_of(KEYS[1]) or false, redis.call("PTTL", KEYS[1]), "0",
-    redis.call("ZCARD", KEYS[2])}
+return {value_of(KEYS[1]) or false, redis.call("PTTL", KEYS[1]), redis.call("ZCARD", KEYS[2])}

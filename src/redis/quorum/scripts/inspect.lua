@@ -2,8 +2,8 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- inspect: the holders of a lock at this node.
--- KEYS lock fence queue holders details
--- -> {value or nil, ms until it expires, counter or '0', waiters,
+-- KEYS lock queue holders details
+-- -> {VALUE;COUNTER or nil, ms until it expires, waiters,
 --     {details of a reader, ms until its lease ends, …}}
 -- At most 4096 readers, those whose leases end last: src/redis/transport/reply_limits.hpp.
 -- Of a key with another program's data nothing is shown.
@@ -18,14 +18,13 @@ end
 
 local value, readers = redis.pcall("GET", KEYS[1]), {}
 if is_readers_mark(value) then
-    local ends, now = read({}, "ZRANGE", KEYS[4], -4096, -1, "WITHSCORES"), now_ms()
+    local ends, now = read({}, "ZRANGE", KEYS[3], -4096, -1, "WITHSCORES"), now_ms()
     for i = 1, #ends, 2 do
-        readers[i] = read("", "HGET", KEYS[5], ends[i])
+        readers[i] = read("", "HGET", KEYS[4], ends[i])
         readers[i + 1] = math.max(ends[i + 1] - now, 0)
     end
     value = false
 elseif type(value) == "table" then
     value = ""
 end
-return {value, redis.call("PTTL", KEYS[1]), read("0", "GET", KEYS[2]), read(0, "ZCARD", KEYS[3]),
-    readers}
+return {value, redis.call("PTTL", KEYS[1]), read(0, "ZCARD", KEYS[2]), readers}

@@ -6,6 +6,7 @@
 -- holders before.
 -- KEYS member quarantine, lock fence queue holders details
 -- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait) value channel_prefix name
+--      floor
 -- -> {1, incarnation, vector, nonce, counter} | {0, ms until the last lease ends; -1 never}
 --    | {"amnesia"} | {"set"} | {"quarantine", ms}
 --@include _member.lua
@@ -29,7 +30,7 @@ if state == "writer" or tonumber(kept_out_until) > now then
     end
     return {0, redis.call("PTTL", k.lock)}
 end
-local number = counter(k.fence) + (state == "free" and 1 or 0)
+local number = state == "free" and next_counter(k.fence, ARGV[10]) or counter(k.fence)
 local text = text_of(number)
 put_reader(k, state, ARGV[7], text, ARGV[3], now)
 raise(k.fence, number, ARGV[4])

@@ -9,7 +9,8 @@
 -- missing.
 -- KEYS member quarantine, then lock fence queue holders details for each
 -- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
--- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector} | {"amnesia"} | {"set"}
+-- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector, nonce}
+--    | {"amnesia"} | {"set"}
 --@include _member.lua
 --@include _line.lua
 --@include _readers_mark.lua
@@ -67,4 +68,4 @@ for i = 1, (#KEYS - 2) / 5 do
         ARGV[4 * i + 2], ARGV[4 * i + 3], ARGV[4 * i + 4])
     answers[i] = is_answered and answer or -1
 end
-return {1, answers, member[4], member[5]}
+return {1, answers, member[4], member[5], member[7]}

@@ -8,7 +8,8 @@
 -- damaged, only its outcome is unknown.
 -- KEYS member quarantine, then lock fence queue for each
 -- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
--- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector} | {"amnesia"} | {"set"}
+-- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector, nonce}
+--    | {"amnesia"} | {"set"}
 --@include _member.lua
 --@include _line.lua
 local refusal = membership_objection(ARGV[1], ARGV[2])
@@ -53,4 +54,4 @@ for i = 1, (#KEYS - 2) / 3 do
         ARGV[4 * i + 1], ARGV[4 * i + 2], ARGV[4 * i + 3], ARGV[4 * i + 4])
     answers[i] = is_answered and answer or -1
 end
-return {1, answers, member[4], member[5]}
+return {1, answers, member[4], member[5], member[7]}

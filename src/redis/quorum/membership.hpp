@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// What the nodes of a set know of each other's memories. A name of a node may lead to another
+// server, or to a server that has forgotten its data: a nonce names each memory, and an incarnation
+// orders the memories of one node. models/redlock/replaced.pml has the rules and a counterexample
+// for each.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::redlock {
+
+// Neither a clock nor use reaches this: somebody has changed a counter. Lua's numbers end at 2^53.
+inline constexpr std::int64_t absurd_token = 1LL << 52;
+
+// The memory with this nonce is the node in this incarnation.
+struct member_mark {
+    std::int64_t incarnation = 0;
+    std::string nonce{};
+};
+
+// What a node says of its membership in each answer that counts.
+struct membership_state {
+    std::int64_t incarnation = 0;
+    // Of every node, the mark of the latest memory that this one has heard of.
+    std::vector<member_mark> vector{};
+    std::string nonce{};  // of the node's memory, which a confirmation must find again
+};
+
+// Why a node does not vote. `none`: it does.
+enum class objection : std::uint8_t { none, amnesia, other_set, quarantine };
+
+// The part of a reply that many scripts have in common.
+struct standing_reply {
+    objection refusal = objection::none;
+    std::int64_t quarantine_ms = 0;  // with `quarantine`
+};
+
+// Another node has heard of a memory of this node that is not an earlier one. The same memory never
+// is: several clients may have marked it, with different incarnations.
+[[nodiscard]] bool has_heard_of_later(const membership_state& other, std::size_t node,
+                                      const membership_state& own) noexcept;
+
+// Takes over the later mark of each node. Two memories of one incarnation, of which neither can
+// have been marked by a majority, are both outdated: no memory has the resulting nonce.
+void merge_marks(std::vector<member_mark>& into, const std::vector<member_mark>& other);
+
+// The incarnation with which a memory can become this node: above those of all other memories.
+[[nodiscard]] std::int64_t next_incarnation(const membership_state& other, std::size_t node,
+                                            std::string_view nonce) noexcept;
+
+// A nonce ends with the epoch of the Sentinels' master, if there are any: "HEX.EPOCH".
+[[nodiscard]] std::string make_nonce(std::string random, std::uint64_t epoch);
+[[nodiscard]] std::uint64_t epoch_of(std::string_view nonce) noexcept;
+
+// The token of a time that a server's clock has shown, in µs since 1970, and of the time that has
+// passed since. Whatever the clock shows, the token is in range.
+[[nodiscard]] std::int64_t token_of_clock(std::int64_t us_since_1970,
+                                          std::chrono::microseconds passed = {}) noexcept;
+
+// The form of the scripts: "INCARNATION:NONCE …". What is no mark becomes one with incarnation 0.
+[[nodiscard]] std::string text_of(const std::vector<member_mark>& vector);
+[[nodiscard]] std::vector<member_mark> parse_marks(std::string_view text);
+
+// The fields of a membership are in range. Damage to one node must not spread to the others.
+[[nodiscard]] bool is_sound(const membership_state& state, std::int64_t highest,
+                            std::size_t nodes) noexcept;
+
+}  // namespace pawl::redlock

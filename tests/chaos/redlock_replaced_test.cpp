@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Two live servers answer to the name of one node, and nodes that get older data back while they
+// run.
+#include "redlock_fixture.hpp"
+
+#include <support/fault_proxy.hpp>
+
+#include <pawl/redlock.hpp>
+
+#include <gmock/gmock.h>
+
+namespace {
+
+using namespace chaos;
+using testing::HasSubstr;
+using testing::Not;
+
+class RedlockReplaced : public redlock_fixture {
+protected:
+    static support::endpoint endpoint_of(const support::redis_server& server) {
+        return {server.port(), {}};
+    }
+    [[nodiscard]] std::string url() const {
+        return "redlock://127.0.0.1:" + std::to_string(name_.port()) + "," + others_.name_of(0) +
+               "," + others_.name_of(1) + "?ttl_max=1000";
+    }
+    static std::string member_of(support::redis_server& server, const std::string& field) {
+        return server.execute({"HGET", "pawl:redlock", field}).text;
+    }
+    // Nothing, or why not.
+    static std::string try_lock(client& locks) {
+        try {
+            return locks.try_acquire("it", {.ttl = 300ms}).owns_lock() ? "" : "taken";
+        } catch (const pawl::error& e) {
+            return e.what();
+        }
+    }
+    // The new server has joined as the node, and votes.
+    [[nodiscard]] bool is_replaced(client& locks) {
+        return eventually([&] {
+            (void)try_lock(locks);
+            return member_of(second_, "incarnation") == "2" &&
+                   second_.execute({"EXISTS", "pawl:redlock:q"}).number() == 0;
+        });
+    }
+
+    redlock_group others_{2};
+    support::redis_server first_, second_;
+    support::fault_proxy name_{endpoint_of(first_)};  // of the node
+};
+
+//   X is connected to the first server | the name leads to the second one, which Y lets join
+//   X sees a later memory of the node | it connects anew, and reaches the second server
+TEST_F(RedlockReplaced, AClientOfTheOldServerGoesToTheNewOne) {
+    redlock_group::begin_set(url());
+    client old_client = client_at(url());
+    EXPECT_EQ(try_lock(old_client), "");
+    const auto memory = member_of(first_, "nonce");
+    name_.lead_to(endpoint_of(second_));
+    client new_client = client_at(url());
+    ASSERT_TRUE(is_replaced(new_client)) << client_log.text();
+    const auto has_moved = [&] {
+        auto held = old_client.acquire("it", {.ttl = 300ms, .wait = patience});
+        return second_.execute({"EXISTS", "pawl:{it}"}).number() == 1;
+    };
+    EXPECT_TRUE(eventually(has_moved)) << client_log.text();
+    EXPECT_EQ(member_of(first_, "nonce"), memory) << "it was not asked any more";
+}
+
+//   the same, but X reaches the first server again; node C is silent
+//   X has grants of the first server and of B, and Y could have those of the second one and of C
+TEST_F(RedlockReplaced, TheOldServerDoesNotVoteBesideTheNewOne) {
+    redlock_group::begin_set(url());
+    client old_client = client_at(url());
+    EXPECT_EQ(try_lock(old_client), "");
+    const auto memory = member_of(first_, "nonce");
+    name_.lead_to(endpoint_of(second_));
+    client new_client = client_at(url());
+    ASSERT_TRUE(is_replaced(new_client)) << client_log.text();
+    name_.lead_to(endpoint_of(first_));
+    others_.node(1).freeze();
+    std::string outcome;
+    EXPECT_TRUE(eventually([&] {
+        outcome = try_lock(old_client);
+        return outcome.empty() ||
+               outcome.find("is not what the other nodes know by this name") != std::string::npos;
+    })) << outcome;
+    EXPECT_NE(outcome, "") << "the old server has voted";
+    others_.node(1).thaw();
+    EXPECT_TRUE(eventually([&] {
+        (void)try_lock(old_client);
+        return member_of(first_, "incarnation") == "3";
+    })) << client_log.text();
+    EXPECT_NE(member_of(first_, "nonce"), memory) << "it must have joined as after a loss";
+}
+
+class RedlockRolledBack : public redlock_fixture {
+protected:
+    // Restores keys of a node as they were at an earlier time.
+    class backup {
+    public:
+        backup(support::redis_server& node, const std::vector<std::string>& keys) : node_(node) {
+            for (const auto& key : keys)
+                dumps_.emplace_back(key, node.execute({"DUMP", key}).text);
+        }
+        void restore() {
+            for (const auto& [key, dump] : dumps_)
+                EXPECT_EQ(node_.execute({"RESTORE", key, "0", dump, "REPLACE"}).text, "OK") << key;
+        }
+
+    private:
+        support::redis_server& node_;
+        std::vector<std::pair<std::string, std::string>> dumps_;
+    };
+};
+
+//   many holds | nodes 0 and 2 get the data of before back, without a restart
+//   node 1 is silent: nobody has a trace of those holds, but the clocks are later
+TEST_F(RedlockRolledBack, OlderDataRepeatNoToken) {
+    redlock_group group;
+    const auto url = group.url("?ttl_max=1000");
+    redlock_group::begin_set(url);
+    client locks = client_at(url);
+    (void)locks.acquire("it", {.ttl = 900ms}).release();
+    backup first(group.node(0), {"pawl:redlock", "pawl:{it}:f"});
+    backup third(group.node(2), {"pawl:redlock", "pawl:{it}:f"});
+    pawl::fencing_token last;
+    for (int i = 0; i < 20; ++i)
+        last = locks.acquire("it", {.ttl = 900ms, .wait = patience}).token();
+    ASSERT_TRUE(eventually([&] { return group.count_of("it") == 0; }));
+    first.restore();
+    third.restore();
+    group.node(1).freeze();
+    EXPECT_GT(locks.acquire("it", {.ttl = 900ms, .wait = patience}).token(), last);
+    group.node(1).thaw();
+}
+
+// An operator sees the holder's token although the nodes have lost the counter of the name.
+TEST_F(RedlockRolledBack, TheTokenIsShownAfterNodesHaveJoinedAgain) {
+    redlock_group group;
+    const auto url = group.url("?ttl_max=1000");
+    redlock_group::begin_set(url);
+    client locks = client_at(url), others = client_at(url);
+    const auto held = locks.acquire("it", {.ttl = 900ms});
+    for (std::size_t node = 0; node < 2; ++node) {
+        ASSERT_TRUE(eventually([&] { return group.count_of("it") == 3; }));
+        (void)group.node(node).execute({"FLUSHALL"});
+        (void)others.try_acquire("it", {.ttl = 900ms});  // notices the loss
+    }
+    ASSERT_TRUE(eventually([&] { return group.count_of("it") == 3; }));
+    const auto shown = others.inspect("it");
+    ASSERT_TRUE(shown.held_by);
+    EXPECT_EQ(shown.held_by->token, held.token());
+}
+
+class RedlockMembership : public redlock_fixture {
+protected:
+    static std::vector<std::string> memberships(redlock_group& group) {
+        std::vector<std::string> result;
+        for (std::size_t i = 0; i < group.node_count(); ++i)
+            result.push_back(group.node(i).execute({"DUMP", "pawl:redlock"}).text);
+        return result;
+    }
+};
+
+//   node 0 has lost its data | node 1 gives no answer | that is no loss of a majority
+TEST_F(RedlockMembership, ASilentNodeHasNotForgotten) {
+    redlock_group group;
+    const auto url = group.url();
+    redlock_group::begin_set(url);
+    client holder = client_at(url);
+    const auto held = holder.acquire("it", {.ttl = long_ttl});
+    ASSERT_TRUE(eventually([&] { return group.count_of("it") == 3; }));
+    group.node(1).freeze();
+    (void)group.node(0).execute({"FLUSHALL"});
+    client reader = client_at(url);
+    EXPECT_TRUE(reader.inspect("it").held_by) << "node 2 shows it";
+    EXPECT_EQ(reader.list("").size(), 1U);
+    for (int i = 0; i < 3; ++i) {
+        const auto failed = failure_at(url);
+        ASSERT_TRUE(failed);
+        EXPECT_THAT(failed->sentence, Not(HasSubstr("init --force")));
+    }
+    group.node(1).thaw();
+    EXPECT_TRUE(eventually([&] {
+        (void)failure_at(url);
+        return group.node(0).execute({"HGET", "pawl:redlock", "incarnation"}).text == "2";
+    }));
+}
+
+TEST_F(RedlockMembership, ReadingLetsNoNodeJoin) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    (void)group.node(0).execute({"FLUSHALL"});
+    client reader = client_at(group.url());
+    EXPECT_FALSE(reader.inspect("it").held_by);
+    EXPECT_TRUE(reader.list("").empty());
+    (void)reader.examine();
+    EXPECT_EQ(group.node(0).execute({"EXISTS", "pawl:redlock"}).number(), 0);
+}
+
+// A damaged field must not spread, and the message names the remedy.
+TEST_F(RedlockMembership, ADamagedNodeDoesNotVote) {
+    redlock_group group;
+    const auto url = group.url("?ttl_max=1000");
+    redlock_group::begin_set(url);
+    const auto before = client_at(url).acquire("it", {.ttl = 900ms}).token();
+    (void)group.node(0).execute({"HSET", "pawl:redlock", "highest", "9000000000000000"});
+    client locks = client_at(url);
+    const auto token = locks.acquire("it", {.ttl = 900ms, .wait = patience}).token();
+    EXPECT_GT(token, before);
+    EXPECT_LT(token.value(), 1ULL << 52);
+    std::string objection;
+    for (const auto& each : pawl::redlock::examine_set(pawl::redlock::parse(url)))
+        if (each.name == group.name_of(0)) objection = each.objection;
+    EXPECT_THAT(objection, HasSubstr("its membership is damaged; delete its key pawl:redlock"));
+    (void)group.node(0).execute({"DEL", "pawl:redlock"});
+    EXPECT_TRUE(eventually([&] {
+        (void)locks.acquire("it", {.ttl = 900ms, .wait = patience}).release();
+        return group.node(0).execute({"HGET", "pawl:redlock", "incarnation"}).text == "2";
+    }));
+}
+
+TEST_F(RedlockMembership, AServerOfAnotherSetIsNamedAndNotAdvised) {
+    redlock_group group(5);
+    const auto name = [&](std::size_t i) { return group.name_of(i); };
+    const auto healthy = "redlock://" + name(0) + "," + name(1) + "," + name(2);
+    redlock_group::begin_set(healthy);
+    const auto before = memberships(group);
+    try {
+        redlock_group::begin_set("redlock://" + name(2) + "," + name(3) + "," + name(4));
+        ADD_FAILURE() << "a set was begun with a server of another one";
+    } catch (const pawl::error& e) {
+        EXPECT_EQ(e.reason(), errc::bad_option);
+        EXPECT_THAT(e.what(), HasSubstr(name(2) + " is a member of another set, redlock://"));
+        EXPECT_THAT(e.what(), HasSubstr("would take it away from that set"));
+        EXPECT_THAT(e.what(), Not(HasSubstr("see pawl redlock status")));
+    }
+    EXPECT_EQ(memberships(group)[2], before[2]);
+}
+
+}  // namespace
