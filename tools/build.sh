@@ -66,7 +66,7 @@ run_sanitized() {
     # Its scripts are simulated.
     prepare_redisson "$folder/interop/redisson"
     PAWL_SEEDS=${PAWL_SEEDS:-100} run_ctest "$folder" \
-        -L '^(unit|conformance|simulation)$' "$@"
+        -L '^(unit|conformance|simulation|lifetimes)$' "$@"
 }
 
 # The finished steps, each followed by its seconds.

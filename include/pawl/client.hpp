@@ -44,9 +44,11 @@ namespace pawl {
 // service is away or unavailable; a try, and each operation without a wait, fails.
 //
 // The destructor closes the client in the background, as `async_close` does, if the executor still
-// runs. The client may be moved while its handles and objects exist. Client and handles must not
-// outlive the event loop. In a fork of the process, operations fail with errc::unsupported, and
-// closing sends nothing. If the child runs the event loop, call the loop's `notify_fork` first;
+// runs. The client may be moved while its handles and objects exist. A client, its handles and its
+// other objects may outlive the event loop: every hold is then lost, their destructors do nothing,
+// and no operation may be called. No other thread may use them while the loop is destroyed, except
+// that it may destroy handles. In a fork of the process, operations fail with errc::unsupported,
+// and closing sends nothing. If the child runs the event loop, call the loop's `notify_fork` first;
 // make a new client in the child (not with a SQLite file that the parent has open).
 //
 // A new client does not count as outstanding work of the event loop. After its first acquire, or

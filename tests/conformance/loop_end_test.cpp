@@ -15,6 +15,7 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
 
 namespace {
 
@@ -197,6 +198,26 @@ TEST_P(LoopEnd, WaitsForAClientFromItsFirstLockUntilItIsClosed) {
     EXPECT_FALSE(loop.stopped());
     locks.async_close(asio::detached);
     loop.run();
+}
+
+// The exception leaves `run`, as in any program with Asio, and takes nothing with it.
+TEST_P(LoopEnd, AnExceptionOfAHandlerDoesNotEndTheClient) {
+    asio::io_context loop;
+    pawl::client locks(loop.get_executor(), tested_service);
+    pawl::held_lock own_lock;
+    locks.async_acquire("it", {.ttl = 60s}, [&](error_code, pawl::held_lock received) {
+        own_lock = std::move(received);
+        throw std::runtime_error("of the caller");
+    });
+    EXPECT_THROW(loop.run(), std::runtime_error);
+    EXPECT_TRUE(own_lock.owns_lock());
+    std::optional<pawl::release_result> result;
+    own_lock.async_release([&](pawl::release_result received) {
+        result = received;
+        locks.async_close(asio::detached);
+    });
+    loop.run();
+    EXPECT_EQ(result, pawl::release_result::released);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backend, LoopEnd, testing::ValuesIn(tested::async_services()),

@@ -42,7 +42,8 @@ engine::engine(const asio::any_io_executor& executor, client_options options, bo
       strand_(is_serial ? executor : strand_over(executor)),
       inline_strand_(strand_),
       waiting_room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_),
-      close_wakeup_(options_.time != nullptr ? *options_.time : real_runtime(), strand_) {
+      close_wakeup_(std::in_place, options_.time != nullptr ? *options_.time : real_runtime(),
+                    strand_) {
     if (options_.time == nullptr) options_.time = &real_runtime();
 }
 
@@ -87,7 +88,7 @@ void engine::prepare(const service& service) {
             .on_orphan = [this](lease_ref lease) { release_orphan(lease); },
             .on_renewal = [this](lease_ref lease) { warn_of_own_waiters(*lease); }});
     keeper_->prepare();
-    close_wakeup_.prepare();
+    close_wakeup_->prepare();
     close_handlers_.reserve(1);
 }
 

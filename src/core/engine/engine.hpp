@@ -22,6 +22,8 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <mutex>
+#include <optional>
 
 namespace pawl::core {
 
@@ -105,6 +107,8 @@ public:
     // Strand. The first call for the last handle releases the lock; later calls get the same
     // result.
     void release(const handle_id& handle, lease::release_handler handler);
+    // From any thread, also while the event loop ends. After that, it does nothing.
+    void release_in_background(const handle_id& handle);
     // From any thread.
     void begin_wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler);
 
@@ -136,6 +140,8 @@ public:
     // Called when the event loop is being destroyed and nothing runs any more. Destroys the
     // callers' handlers, which may own the engine.
     void abandon() override;
+    // Leaves nothing that uses the event loop: handles and clients may outlive it.
+    void dispose() noexcept override;
     [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_; }
     // True in a fork of the client's process. Then no request is sent.
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
@@ -243,9 +249,11 @@ private:
     bool is_keeper_running_ = false;
     bool is_keeper_starting_ = false;
     std::atomic<close_stage> close_stage_ = close_stage::open;
+    std::mutex abandon_mutex_;
     std::atomic<bool> is_abandoned_ = false;  // the event loop was destroyed before `finished`
     std::uint8_t keeper_number_ = 0;  // the number of the keeper's present coroutine, modulo 256
-    wakeup close_wakeup_;             // created early, so that closing needs no new timer
+    // Made early, so that closing needs no new timer.
+    std::optional<wakeup> close_wakeup_;
     std::vector<close_handler> close_handlers_;  // with room for the first
     std::atomic<std::uint64_t> next_wait_ = 0;
     std::deque<std::shared_ptr<lease>> to_release_;

@@ -12,8 +12,10 @@
 
 namespace pawl::core {
 
-// A lease and its engine own each other, and both own the handlers of their waiters. The end of the
-// event loop breaks these cycles. Thread-safe.
+// The end of an event loop has two steps. First the engines are told, which ends the cycles of
+// leases, engines and handlers that own each other. Then Asio destroys the coroutines, in no
+// certain order, and their local objects may use an engine or its backend. So the registry keeps
+// the engines until the last coroutine is gone. Thread-safe.
 class engine_registry {
 public:
     class member {
@@ -22,6 +24,9 @@ public:
         member& operator=(const member&) = delete;
         // The event loop is being destroyed: no handler runs any more.
         virtual void abandon() = 0;
+        // All coroutines and handlers are destroyed, and the loop's services are next. Other
+        // objects may keep the engine.
+        virtual void dispose() noexcept = 0;
 
     protected:
         member() = default;
@@ -37,10 +42,17 @@ public:
 
 private:
     class context_service;
-    std::shared_ptr<member> remove_any();
+    class abandoned_engines;
+    struct entry {
+        std::weak_ptr<member> engine;
+        std::shared_ptr<member> abandoned{};  // set at the end of the event loop
+    };
+    using entries = std::map<const member*, entry>;
+    // Sets `abandoned`. Empty: no engine is left.
+    entries::node_type extract_any();
 
     std::mutex mutex_;
-    std::map<const member*, std::weak_ptr<member>> members_;
+    entries members_;
 };
 
 }  // namespace pawl::core

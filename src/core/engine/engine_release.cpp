@@ -55,12 +55,19 @@ void release_handle(handle_id handle) noexcept {
     const auto lease = std::move(handle.lease);
     if (lease->is_forked() || lease->is_released()) return;
     try {
-        asio::post(lease->owning_engine()->strand(), [released = handle_id{lease, handle.number}] {
-            released.lease->owning_engine()->release(released, {});
-        });
+        lease->owning_engine()->release_in_background({lease, handle.number});
     } catch (...) {
         lease->mark_orphaned();
     }
+}
+
+// A callback of a loss may destroy its handle at any time, so the mutex keeps the event loop alive
+// for this post.
+void engine::release_in_background(const handle_id& handle) {
+    const std::lock_guard lock(abandon_mutex_);
+    if (is_abandoned_) return;
+    asio::post(strand_,
+               [released = handle] { released.lease->owning_engine()->release(released, {}); });
 }
 
 void engine::release(const handle_id& released, lease::release_handler handler) {
@@ -221,7 +228,7 @@ asio::awaitable<void> engine::send_queued_releases([[maybe_unused]] releaser cou
 }
 
 void engine::notify_close() {
-    if (has_reached(close_stage::begun) && is_quiet() && !is_abandoned_) close_wakeup_.notify();
+    if (has_reached(close_stage::begun) && is_quiet() && !is_abandoned_) close_wakeup_->notify();
 }
 
 // Gives up the queued releases at once. Otherwise each would fail on the closed connection.
@@ -285,7 +292,7 @@ void engine::begin_wait_lost(const std::shared_ptr<lease>& lease, lease::loss_ha
     if (slot.is_connected()) {
         // The slot may outlive the event loop, so the handler owns nothing of the engine.
         slot.assign([weak = std::weak_ptr(lease), id](asio::cancellation_type) {
-            if (auto locked = weak.lock()) {
+            if (auto locked = weak.lock(); locked && !locked->owning_engine()->is_abandoned()) {
                 const auto strand = locked->owning_engine()->strand_;
                 asio::post(strand, [alive = std::move(locked), id] {
                     alive->owning_engine()->cancel_loss_wait(*alive, id);
@@ -404,6 +411,7 @@ void engine::advance_to(close_stage stage) noexcept {
 }
 
 void engine::close(close_handler handler) {
+    if (is_abandoned_) return;
     advance_to(close_stage::requested);
     asio::dispatch(strand_, [self = shared_from_this(), closed = std::move(handler)]() mutable {
         if (self->has_reached(close_stage::finished)) {
@@ -465,27 +473,9 @@ asio::awaitable<void> engine::run_close(ptr self) {
     // In a fork nothing is sent, so there is nothing to wait for.
     const auto give_up_at = plus(time().now(), is_forked() ? duration{} : options_.drain);
     while (!is_quiet() && time().now() < give_up_at)
-        co_await close_wakeup_.wait_until(give_up_at);
+        co_await close_wakeup_->wait_until(give_up_at);
     drop_queued_releases();
     co_await backend_->close(give_up_at);
-}
-
-void engine::abandon() {
-    is_abandoned_ = true;
-    advance_to(close_stage::closed);
-    std::vector<lease::loss_handler> loss_waits;
-    std::vector<lease::release_handler> release_waits;
-    auto close_waits = std::exchange(close_handlers_, {});
-    const auto queued = std::exchange(to_release_, {});
-    while (const auto lease = keeper_->first()) {
-        keeper_->drop(lease);
-        lease->lose(loss_reason::client_closed);
-        for (auto& wait : std::exchange(lease->loss_waits, {}))
-            loss_waits.push_back(std::move(wait.handler));
-    }
-    for (; !being_released_.empty(); being_released_.pop_front())
-        for (auto& wait : std::exchange(being_released_.front().release_handlers, {}))
-            release_waits.push_back(std::move(wait));
 }
 
 }  // namespace pawl::core

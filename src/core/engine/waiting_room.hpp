@@ -16,11 +16,11 @@
 
 namespace pawl::core {
 
-// Used on one strand.
+// Used on one strand, which belongs to the engine.
 class waiting_room {
 public:
-    waiting_room(runtime& time, boost::asio::any_io_executor strand)
-        : time_(time), strand_(std::move(strand)) {}
+    waiting_room(runtime& time, const boost::asio::any_io_executor& strand)
+        : time_(time), strand_(strand) {}
 
     // A waiter in the queue. Its destructor lets the next one be first.
     class waiter : public boost::intrusive::list_base_hook<> {
@@ -52,7 +52,7 @@ private:
     void remove_empty(const std::string& name) noexcept;
 
     runtime& time_;
-    boost::asio::any_io_executor strand_;
+    const boost::asio::any_io_executor& strand_;
     queues queues_;
     queues::node_type spare_;  // an earlier queue, for the next one
 };
