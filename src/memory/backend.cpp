@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "latches.hpp"
-#include "lock_store.hpp"
+#include "service.hpp"
 
 #include "core/util/fork_mark.hpp"
 
@@ -40,90 +39,96 @@ private:
 
 class memory_backend final : public backend {
 public:
-    memory_backend(std::shared_ptr<lock_store> locks,
-                   const std::shared_ptr<latch_store>& latches_of_service, backend_context context)
-        : store_(std::move(locks)),
-          client_(std::make_shared<session>(session{std::move(context.strand), context.time,
-                                                    context.listener, std::move(context.process),
-                                                    std::move(context.counts)})),
-          latches_(latches_of_service, client_) {}
+    memory_backend(const memory_service::state& service, backend_context context)
+        : store_(service.locks),
+          gate_(service.gate),
+          client_(std::make_shared<session>(std::move(context))),
+          latches_(service.latches, gate_, client_) {}
+    memory_backend(const memory_backend&) = delete;
+    memory_backend& operator=(const memory_backend&) = delete;
+    ~memory_backend() override { client_->end(); }
 
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                   time_point give_up_at) override {
-        throw_if_forked();
-        // The coroutine's frame may be destroyed after this backend, together with the event loop.
-        const auto store = store_;
-        const auto client = client_;
-        ++client->request_counters->requests;
-        if (auto granted = store->try_acquire(requested, client);
-            granted || give_up_at <= client->time->now())
-            co_return granted;
-        acquire_attempt attempt(*store, requested, client);
-        auto waiting = store->join(*attempt);
-        while (!waiting.granted && client->time->now() < give_up_at) {
+        const auto sent_at = begin_request();
+        if (gate_) co_await pass_gate();
+        auto granted = store_->try_acquire(requested, client_);
+        if (granted) granted->deadline = sent_at + requested.ttl - drift(requested.ttl);
+        if (granted || give_up_at <= now()) co_return granted;
+        acquire_attempt attempt(*store_, requested, client_);
+        auto waiting = store_->join(*attempt);
+        while (!waiting.granted && now() < give_up_at) {
             co_await (*attempt)->wakeup.wait_until(std::min(give_up_at, waiting.refresh_at));
-            waiting = store->refresh(*attempt);
-            ++(waiting.granted ? client->request_counters->pushes
-                               : client->request_counters->requests);
+            if (gate_) co_await pass_gate();
+            waiting = store_->refresh(*attempt);
+            ++(waiting.granted ? client_->request_counters->pushes
+                               : client_->request_counters->requests);
         }
         if (waiting.granted) {
             attempt.keep_grant();
-            ++client->request_counters->hand_offs;
+            ++client_->request_counters->hand_offs;
         }
         co_return waiting.granted;
     }
 
     asio::awaitable<void> renew(renewal_batch& batch) override {
         if (is_forked()) co_return;
-        ++client_->request_counters->requests;
+        const auto sent_at = begin_request();
+        try {
+            if (gate_) co_await pass_gate();
+        } catch (const error&) {
+            co_return;
+        }
         for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
             const auto& requested = batch.renewals()[i];
-            const auto renewed_at = now();
-            const bool is_held = store_->renew(requested.held->claim, requested.ttl, renewed_at);
+            const bool is_held = store_->renew(requested.held->claim, requested.ttl, now());
             batch.settle(i, is_held ? renewal::outcome::extended : renewal::outcome::refused,
-                         renewed_at + requested.ttl - drift(requested.ttl));
+                         sent_at + requested.ttl - drift(requested.ttl));
         }
     }
 
     asio::awaitable<release_result> release(const hold& requested) override {
         if (is_forked()) co_return release_result::unknown;
-        ++client_->request_counters->requests;
+        begin_request();
+        if (gate_) co_await pass_gate();
         co_return store_->release(requested.claim, now());
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
-        throw_if_forked();
-        ++client_->request_counters->requests;
+        begin_request();
+        if (gate_) co_await pass_gate();
         co_return store_->inspect(name, now());
     }
 
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
-        throw_if_forked();
-        ++client_->request_counters->requests;
+        begin_request();
+        if (gate_) co_await pass_gate();
         co_return store_->list(prefix, now());
     }
 
     asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
-        throw_if_forked();
-        ++client_->request_counters->requests;
-        co_return store_->downgrade(requested.claim, now());
+        const auto sent_at = begin_request();
+        if (gate_) co_await pass_gate();
+        auto shared = store_->downgrade(requested.claim, now());
+        if (shared) shared->deadline = sent_at + requested.claim.ttl - drift(requested.claim.ttl);
+        co_return shared;
     }
 
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
-        throw_if_forked();
-        ++client_->request_counters->requests;
+        begin_request();
+        if (gate_) co_await pass_gate();
         store_->resize(name, permits, now());
-        co_return;
     }
 
     asio::awaitable<bool> force_release(std::string_view name) override {
-        throw_if_forked();
-        ++client_->request_counters->requests;
+        begin_request();
+        if (gate_) co_await pass_gate();
         co_return store_->force_release(name, now());
     }
 
     asio::awaitable<examination> examine() override {
         throw_if_forked();
+        if (gate_) co_await pass_gate();
         examination report;
         report.findings.push_back(
             {finding::grade::note, "where", "in the memory of this process",
@@ -140,6 +145,9 @@ public:
 
     asio::awaitable<void> close(time_point) override { co_return; }
 
+    std::string unreachable_reason(std::string_view) const override {
+        return gate_ ? gate_->unreachable_reason() : std::string();
+    }
     pawl::latches* latches() noexcept override { return &latches_; }
 
     bool resumes_on_strand() const noexcept override { return true; }
@@ -156,6 +164,13 @@ public:
 
 private:
     time_point now() const noexcept { return client_->time->now(); }
+    // A lease counts from this time.
+    time_point begin_request() const {
+        throw_if_forked();
+        ++client_->request_counters->requests;
+        return now();
+    }
+    asio::awaitable<void> pass_gate() const { return gate_->pass(*client_->time, client_->strand); }
     bool is_forked() const noexcept { return made_in_.is_forked(); }
     void throw_if_forked() const {
         if (is_forked())
@@ -165,28 +180,18 @@ private:
                 "client here.");
     }
 
-    std::shared_ptr<lock_store> store_;
-    std::shared_ptr<session> client_;
+    const std::shared_ptr<lock_store> store_;
+    const std::shared_ptr<const request_gate> gate_;  // null: no faults
+    const std::shared_ptr<session> client_;
     memory_latches latches_;
     const core::fork_mark made_in_;
 };
 
-class memory_service final : public service::definition {
-public:
-    explicit memory_service(std::string name) : name_(std::move(name)) {}
-
-    std::unique_ptr<backend> open(backend_context context) const override {
-        return std::make_unique<memory_backend>(locks_, latches_, std::move(context));
-    }
-    std::string describe() const override { return "memory:" + name_; }
-
-private:
-    std::string name_;
-    std::shared_ptr<lock_store> locks_ = std::make_shared<lock_store>();
-    std::shared_ptr<latch_store> latches_ = std::make_shared<latch_store>();
-};
-
 }  // namespace
+
+std::unique_ptr<backend> memory_service::open(backend_context context) const {
+    return std::make_unique<memory_backend>(state_, std::move(context));
+}
 
 service make() { return service(std::make_shared<memory_service>("")); }
 

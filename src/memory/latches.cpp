@@ -3,8 +3,6 @@
 
 #include "latches.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include <algorithm>
 
 namespace asio = boost::asio;
@@ -67,7 +65,7 @@ void latch_store::notify_waiters(const std::string& name) {
     const auto queue = queues_.find(name);
     if (queue == queues_.end()) return;
     for (const auto& waiter : queue->second) {
-        asio::post(waiter->client->strand, [weak = std::weak_ptr(waiter)] {
+        waiter->client->post([weak = std::weak_ptr(waiter)] {
             if (const auto waiter_alive = weak.lock()) waiter_alive->wakeup.notify();
         });
     }
@@ -148,62 +146,63 @@ bool latch_store::reset(const std::string& name, time_point now) {
     return true;
 }
 
-memory_latches::memory_latches(std::shared_ptr<latch_store> store, std::shared_ptr<session> client)
-    : store_(std::move(store)), client_(std::move(client)) {}
+memory_latches::memory_latches(std::shared_ptr<latch_store> store,
+                               std::shared_ptr<const request_gate> gate,
+                               std::shared_ptr<session> client)
+    : store_(std::move(store)), gate_(std::move(gate)), client_(std::move(client)) {}
 
-time_point memory_latches::begin_request() const {
+asio::awaitable<time_point> memory_latches::begin_request() const {
     if (made_in_.is_forked())
         throw error(errc::unsupported,
                     "This process is a fork, and the latches in memory belong to its parent; make "
                     "a new client here.");
     ++client_->request_counters->requests;
-    return client_->time->now();
+    if (gate_) co_await gate_->pass(*client_->time, client_->strand);
+    co_return client_->time->now();
 }
 
 asio::awaitable<bool> memory_latches::try_set(std::string_view name, std::uint32_t count,
                                               duration ttl) {
-    const auto now = begin_request();
+    const auto now = co_await begin_request();
     co_return store_->try_set(std::string(name), count, ttl, now);
 }
 
 asio::awaitable<latches::step> memory_latches::count_down(std::string_view name,
                                                           std::uint32_t steps) {
-    const auto now = begin_request();
+    const auto now = co_await begin_request();
     co_return store_->count_down(std::string(name), steps, now);
 }
 
 asio::awaitable<latches::step> memory_latches::arrive(std::string_view name, std::uint32_t parties,
                                                       duration ttl) {
-    const auto now = begin_request();
+    const auto now = co_await begin_request();
     co_return store_->arrive(std::string(name), parties, ttl, now);
 }
 
 asio::awaitable<bool> memory_latches::wait(std::string_view name, std::uint64_t generation,
                                            time_point give_up_at) {
-    auto now = begin_request();
-    const auto store = store_;
-    const auto client = client_;
+    auto now = co_await begin_request();
     const std::string latch_name(name);
-    const latch_wait waiter(*store, latch_name, client);
+    const latch_wait waiter(*store_, latch_name, client_);
     for (;;) {
-        const auto present = store->read_state(latch_name, now);
+        const auto present = store_->read_state(latch_name, now);
         const bool is_over_now = core::is_over(present, latch_name, generation);
         if (is_over_now) co_return true;
         if (now >= give_up_at) co_return false;
         const auto wake_at = std::min(give_up_at, present.expires);
         const bool notified = co_await (*waiter)->wakeup.wait_until(wake_at);
-        ++(notified ? client->request_counters->pushes : client->request_counters->requests);
-        now = client->time->now();
+        ++(notified ? client_->request_counters->pushes : client_->request_counters->requests);
+        now = client_->time->now();
     }
 }
 
 asio::awaitable<latch_info> memory_latches::inspect(std::string_view name) {
-    const auto now = begin_request();
+    const auto now = co_await begin_request();
     co_return store_->inspect(std::string(name), now);
 }
 
 asio::awaitable<bool> memory_latches::reset(std::string_view name) {
-    const auto now = begin_request();
+    const auto now = co_await begin_request();
     co_return store_->reset(std::string(name), now);
 }
 

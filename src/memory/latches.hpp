@@ -7,6 +7,7 @@
 #include "core/engine/latch.hpp"
 #include "core/util/fork_mark.hpp"
 #include "lock_store.hpp"
+#include "request_gate.hpp"
 
 #include <pawl/spi/latches.hpp>
 
@@ -61,7 +62,9 @@ private:
 // One client's latches.
 class memory_latches final : public latches {
 public:
-    memory_latches(std::shared_ptr<latch_store> store, std::shared_ptr<session> client);
+    // `gate` may be null.
+    memory_latches(std::shared_ptr<latch_store> store, std::shared_ptr<const request_gate> gate,
+                   std::shared_ptr<session> client);
 
     boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
                                          duration ttl) override;
@@ -74,11 +77,12 @@ public:
     boost::asio::awaitable<bool> reset(std::string_view name) override;
 
 private:
-    // Refuses a fork, and counts the request.
-    time_point begin_request() const;
+    // Refuses a fork, counts the request, and passes the gate.
+    boost::asio::awaitable<time_point> begin_request() const;
 
-    std::shared_ptr<latch_store> store_;
-    std::shared_ptr<session> client_;
+    const std::shared_ptr<latch_store> store_;
+    const std::shared_ptr<const request_gate> gate_;
+    const std::shared_ptr<session> client_;
     const core::fork_mark made_in_;
 };
 

@@ -7,18 +7,14 @@
 #include "core/util/clock_token.hpp"
 #include "core/util/permits.hpp"
 
-#include <boost/asio/post.hpp>
-
 #include <algorithm>
-
-namespace asio = boost::asio;
 
 namespace pawl::memory {
 namespace {
 
 // The wakeup belongs to the waiter's strand, and this may run on another strand.
 void notify_waiter(const std::shared_ptr<lock_store::queued_waiter>& waiter) {
-    asio::post(waiter->client->strand, [weak = std::weak_ptr(waiter)] {
+    waiter->client->post([weak = std::weak_ptr(waiter)] {
         if (const auto waiter_alive = weak.lock()) waiter_alive->wakeup.notify();
     });
 }
@@ -155,23 +151,49 @@ bool lock_store::force_release(std::string_view name, time_point now) {
     const auto position = entries_.find(name);
     if (position == entries_.end()) return false;
     expire_holders(position->second, now);
+    return end_holds(position, loss_reason::forced, now);
+}
+
+bool lock_store::end_holds(entry_map::iterator position, loss_reason reason, time_point now) {
     const auto victims = std::exchange(position->second.holders, {});
     for (const auto& each : victims)
-        notify_forced_release(each);
+        notify_loss(each, reason);
     grant_waiters(position->second, now);
     erase_if_unused(position);
     return !victims.empty();
 }
 
-void lock_store::notify_forced_release(const holder_record& victim) {
+void lock_store::notify_loss(const holder_record& victim, loss_reason reason) {
     const auto victim_client = victim.client.lock();
     if (!victim_client) return;
-    asio::post(victim_client->strand, [weak = victim.client, owner = victim.owner] {
+    victim_client->post([weak = victim.client, owner = victim.owner, reason] {
         if (const auto victim_alive = weak.lock()) {
             ++victim_alive->request_counters->pushes;
-            victim_alive->listener->on_loss(owner, loss_reason::forced);
+            victim_alive->listener->on_loss(owner, reason);
         }
     });
+}
+
+// A test has no clock of its own, so that of the holder's client counts.
+bool lock_store::end_holds(std::string_view name, loss_reason reason) {
+    const std::lock_guard lock(mutex_);
+    const auto position = entries_.find(name);
+    if (position == entries_.end() || position->second.holders.empty()) return false;
+    const auto client = position->second.holders.front().client.lock();
+    const auto now = client ? client->time->now() : real_runtime().now();
+    expire_holders(position->second, now);
+    return end_holds(position, reason, now);
+}
+
+void lock_store::end_all_holds(loss_reason reason) {
+    std::vector<std::string> names;
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [name, entry] : entries_)
+            names.push_back(name);
+    }
+    for (const auto& each : names)
+        end_holds(each, reason);
 }
 
 lock_info lock_store::inspect(std::string_view name, time_point now) {

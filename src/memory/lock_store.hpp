@@ -8,6 +8,8 @@
 
 #include <pawl/spi/backend.hpp>
 
+#include <boost/asio/post.hpp>
+
 #include <list>
 #include <map>
 #include <memory>
@@ -18,14 +20,37 @@
 
 namespace pawl::memory {
 
-// One client of the service.
+// One client of the service. Its backend owns it.
 struct session {
+    explicit session(backend_context context)
+        : strand(std::move(context.strand)),
+          time(context.time),
+          listener(context.listener),
+          client_identity(std::move(context.process)),
+          request_counters(std::move(context.counts)) {}
+
     boost::asio::any_io_executor strand;
-    runtime* time = nullptr;
-    loss_listener* listener = nullptr;
-    identity client_identity;
-    std::shared_ptr<counters>
-        request_counters;  // counts each step that would be a request to a server
+    runtime* const time;
+    loss_listener* const listener;
+    const identity client_identity;
+    // Counts each step that would be a request to a server.
+    const std::shared_ptr<counters> request_counters;
+
+    // From any thread, such as that of another client: runs this on the strand, unless the client
+    // has ended.
+    template <class Notice>
+    void post(Notice notice) {
+        const std::lock_guard lock(mutex);
+        if (strand) boost::asio::post(strand, std::move(notice));
+    }
+    // The backend ends. Its event loop may end next.
+    void end() noexcept {
+        const std::lock_guard lock(mutex);
+        strand = {};
+    }
+
+private:
+    std::mutex mutex;  // of `strand`
 };
 
 // Thread-safe. Its mutex is never held while a caller waits.
@@ -65,6 +90,9 @@ public:
     std::optional<grant> downgrade(const claim& requested, time_point now);
     void resize(std::string_view name, std::uint32_t permits, time_point now);
     bool force_release(std::string_view name, time_point now);
+    // For tests: ends the holds of one lock, or of all locks, for this reason.
+    bool end_holds(std::string_view name, loss_reason reason);
+    void end_all_holds(loss_reason reason);
     lock_info inspect(std::string_view name, time_point now);
     std::vector<lock_info> list(std::string_view prefix, time_point now);
 
@@ -98,7 +126,9 @@ private:
     void erase_if_unused(entry_map::iterator position);
     wait_state wait_state_of(const lock_entry& entry,
                              const std::shared_ptr<queued_waiter>& waiter) const;
-    static void notify_forced_release(const holder_record& victim);
+    // Ends all holds of the lock. False: there were none.
+    bool end_holds(entry_map::iterator position, loss_reason reason, time_point now);
+    static void notify_loss(const holder_record& victim, loss_reason reason);
     [[nodiscard]] lock_info describe(std::string_view name, const lock_entry& entry,
                                      time_point now) const;
 

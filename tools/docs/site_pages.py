@@ -21,6 +21,7 @@ SECTIONS = {
     "Guide": ["README.md", "docs/guide/tutorial.md", "docs/guide/family.md", "docs/guide/urls.md",
               "docs/guide/guarantees.md", "docs/guide/durability.md", "docs/guide/managed.md",
               "docs/guide/failover.md", "docs/guide/production.md", "docs/guide/cli.md",
+              "docs/guide/testing-your-code.md",
               "docs/guide/linking.md",
               "docs/guide/performance.md", "docs/guide/threats.md", "docs/guide/"],
     "Backends": ["docs/backends/redis.md", "docs/backends/sentinel.md", "docs/backends/cluster.md",

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "request_gate.hpp"
+
+#include "core/util/wakeup.hpp"
+
+namespace asio = boost::asio;
+
+namespace pawl::memory {
+namespace {
+
+constexpr auto is_down = "the test has made the service unreachable";
+
+[[noreturn]] void throw_failure(errc reason) {
+    if (reason == errc::unreachable)
+        throw error(reason, std::string("The service did not answer: ") + is_down + ".");
+    throw error(reason, reason == errc::refused
+                            ? "The service refuses this client: the test has chosen that."
+                            : "The service cannot serve anybody now: the test has chosen that.");
+}
+
+}  // namespace
+
+void request_gate::fail(errc reason) {
+    if (reason != errc::unreachable && reason != errc::unavailable && reason != errc::refused)
+        throw error(errc::bad_option,
+                    "A service for tests cannot fail with this code; use errc::unreachable, "
+                    "errc::unavailable or errc::refused.");
+    const std::lock_guard lock(mutex_);
+    failure_ = reason;
+}
+
+void request_gate::delay(duration by) {
+    if (by < duration::zero())
+        throw error(errc::bad_option, "The delay is negative; it must be 0 or more.");
+    const std::lock_guard lock(mutex_);
+    delay_ = by;
+}
+
+void request_gate::recover() {
+    const std::lock_guard lock(mutex_);
+    failure_.reset();
+    delay_ = {};
+}
+
+asio::awaitable<void> request_gate::pass(runtime& time, asio::any_io_executor strand) const {
+    duration wait{};
+    {
+        const std::lock_guard lock(mutex_);
+        wait = delay_;
+    }
+    if (wait > duration::zero()) {
+        core::wakeup delayed(time, std::move(strand));
+        co_await delayed.wait_until(time.now() + wait);
+    }
+    if (const auto reason = failure()) throw_failure(*reason);
+}
+
+std::optional<errc> request_gate::failure() const {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+}
+
+std::string request_gate::unreachable_reason() const {
+    return failure() == errc::unreachable ? is_down : std::string();
+}
+
+}  // namespace pawl::memory
