@@ -38,10 +38,11 @@ public:
     // No fault any more.
     void recover();
 
-    // Ends all holds of the lock now, and tells their holders the reason, as the service does when
-    // it notices; the next waiter gets the lock. errc::bad_option for `none`, `forked` and
-    // `client_closed`. False: the lock was free.
-    bool end_hold(std::string_view name, loss_reason reason = loss_reason::expired);
+    // Ends all holds of the lock now, and tells their holders; the next waiter gets the lock. The
+    // reason is one that a service gives: taken_over, failed_over or forced; others fail with
+    // errc::bad_option. A lease expires by `fail` and manual_clock::advance. False: the lock was
+    // free.
+    bool end_hold(std::string_view name, loss_reason reason = loss_reason::taken_over);
     // Ends all holds, as a failover to a server that has none of them: the reason is `failed_over`.
     // Later tokens are larger.
     void fail_over();
@@ -52,8 +53,9 @@ private:
 };
 
 // A clock for client_options::time, so that a test need not wait for a lease to end. Time passes
-// only in `advance`. Use one clock for all clients of a service. It must outlive its clients and
-// their handles. Thread-safe.
+// only in `advance`, so a client that closes while the service delays its answers waits for the
+// drain time to pass: call `recover` first. Use one clock for all clients of a service. It must
+// outlive its clients and their handles. Thread-safe.
 class manual_clock {
 public:
     // The time does not matter; it is the same for each clock.

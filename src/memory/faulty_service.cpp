@@ -28,11 +28,11 @@ void faulty_service::delay(duration by) { definition_->gate().delay(by); }
 void faulty_service::recover() { definition_->gate().recover(); }
 
 bool faulty_service::end_hold(std::string_view name, loss_reason reason) {
-    if (reason == loss_reason::none || reason == loss_reason::forked ||
-        reason == loss_reason::client_closed)
+    if (reason != loss_reason::taken_over && reason != loss_reason::failed_over &&
+        reason != loss_reason::forced)
         throw error(errc::bad_option,
-                    "A service cannot end a hold for this reason; use expired, taken_over, "
-                    "failed_over, forced or max_hold.");
+                    "A service cannot end a hold for this reason; use taken_over, failed_over or "
+                    "forced, and let time pass for the others.");
     return definition_->locks().end_holds(name, reason);
 }
 
