@@ -12,7 +12,7 @@
 // holds  three_in_turn -DROLL_BACKS=1 -DACQUIRES=3 -DIN_TURN
 // breaks no_floor tokens_are_distinct -DROLL_BACKS=1 -DNO_FLOOR
 // breaks order_without_floor later_token_is_larger -DROLL_BACKS=1 -DNO_FLOOR -DORDER_ONLY
-// breaks clock_behind tokens_are_distinct -DROLL_BACKS=1 -DACQUIRES=3 -DCLOCK_STANDS
+// breaks clock_behind tokens_are_distinct -DROLL_BACKS=1 -DCLOCK_STANDS
 // limit  same_moment tokens_are_distinct -DROLL_BACKS=1 -DSAME_MOMENT
 
 #ifndef ACQUIRES
