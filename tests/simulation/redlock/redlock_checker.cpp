@@ -124,7 +124,19 @@ void redlock_checker::check_forced(const quorum_hold& hold, const forced_release
         fail("a hold of " + hold.name + " goes on after its forced release");
 }
 
+// At a majority the counters are above its token, and each release meets one of these nodes.
+void redlock_checker::check_release(const reported_release& release) {
+    const auto& ended = *release.hold;
+    for (const auto& each : holds_)
+        if (each->name == ended.name && each->token > ended.token &&
+            each->granted_at < release.asked_at && !may_share(ended, *each))
+            fail("a hold of " + ended.name + " was released, it is said, after a grant at " +
+                 std::to_string(each->granted_at / 1ms));
+}
+
 void redlock_checker::check() {
+    for (const auto& each : releases_)
+        check_release(each);
     for (const auto& first : holds_) {
         for (const auto& by : forced_)
             check_forced(*first, by);

@@ -64,6 +64,10 @@ public:
     void note_forced_release(const std::string& name, instant began_at) {
         forced_.push_back({name, began_at, loop_.now()});
     }
+    // A release has reported success.
+    void note_released(const quorum_hold& hold, instant asked_at) {
+        releases_.push_back({&hold, asked_at});
+    }
     [[nodiscard]] bool is_forced_near(const std::string& name, instant from) const;
     [[nodiscard]] bool was_paused(const void* program, instant from) const;
 
@@ -89,6 +93,11 @@ private:
         std::string name;
         instant from, until;
     };
+    struct reported_release {
+        const quorum_hold* hold;
+        instant asked_at;
+    };
+    void check_release(const reported_release& release);
     [[nodiscard]] bool is_paused(const quorum_hold& hold, instant when) const;
     [[nodiscard]] bool is_excused(const quorum_hold& first, const quorum_hold& second) const;
     void check_pair(const quorum_hold& first, const quorum_hold& second);
@@ -102,6 +111,7 @@ private:
     std::vector<weakness> weaknesses_;
     std::vector<interference> interferences_;
     std::vector<forced_release> forced_;
+    std::vector<reported_release> releases_;
     std::vector<instant> wrong_seeds_;
     std::string violation_;
 };

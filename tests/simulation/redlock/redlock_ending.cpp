@@ -13,12 +13,13 @@ using namespace std::chrono_literals;
 
 namespace pawl::simulation {
 
-template <class Condition>
-void redlock_scenario::wait_until(const char* failure, instant most, Condition is_met) {
+void redlock_scenario::wait_until(const char* failure, instant most,
+                                  const std::function<bool()>& is_met) {
     const auto until = loop_.now() + most;
     while (loop_.now() < until && !is_met() && holds_.violation().empty())
         loop_.run_for(20ms);
-    if (!is_met() && holds_.violation().empty()) fail(std::string("at the end, ") + failure);
+    if (!is_met() && holds_.violation().empty())
+        fail(std::string(is_finishing_ ? "at the end, " : "") + failure);
 }
 
 bool redlock_scenario::is_idle() const {
@@ -97,6 +98,7 @@ void redlock_scenario::close_all() {
             each->locks.reset();
         });
     }
+    if (stranger_) stranger_->process.post([this] { stranger_->locks.reset(); });
     loop_.run_for(1min);
 }
 

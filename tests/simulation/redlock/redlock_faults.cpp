@@ -20,10 +20,15 @@ void redlock_scenario::disturb() {
         nodes_.evict_a_key();
     if (plan_.moves_clocks && random_.happens(0.6)) nodes_.jump_a_clock();
     if (plan_.replaces_servers) replace_a_server();
+    if (stranger_) ask_as_stranger();
     if (plan_.rolls_back) nodes_.roll_back_later();
     if (plan_.partitions && random_.happens(0.6)) cut_off_a_program();
     if (plan_.pauses && random_.happens(0.5)) pause_a_program();
     if (plan_.forces && random_.happens(0.7)) force_a_release();
+    for (int i = 0; plan_.judges_releases && i < 6; ++i) {
+        loop_.run_for(random_time(50ms, 400ms));
+        force_a_release();
+    }
     if (plan_.restarts_set && random_.happens(0.3)) begin_set_anew();
     if (plan_.dies && random_.happens(0.2)) kill_a_program();
 }
@@ -36,6 +41,23 @@ void redlock_scenario::replace_a_server() {
     if (random_.happens(0.6)) nodes_.replace_a_server(processes);
     for (int i = 0; i < 4; ++i)
         loop_.schedule_after(random_time(0ms, 2s), [this] { nodes_.change_routes(); });
+}
+
+// It must get no lock, and take none from those who have it.
+void redlock_scenario::ask_as_stranger() {
+    const auto& name = random_name();
+    stranger_->process.post([this, &name] {
+        const auto ignore = [](const boost::system::error_code&, auto&&) {};
+        const auto executor = stranger_->process.get_executor();
+        trace_.write("the stranger asks for " + name);
+        stranger_->locks->async_inspect(name, asio::bind_executor(executor, ignore));
+        stranger_->locks->async_list("", asio::bind_executor(executor, ignore));
+        stranger_->locks->async_try_acquire(
+            name, {.ttl = plan_.shortest_ttl},
+            asio::bind_executor(executor, [this](const boost::system::error_code&, held_lock lock) {
+                if (lock) fail("a client that names the nodes in another way has a lock");
+            }));
+    });
 }
 
 void redlock_scenario::pause_a_program() {
@@ -85,6 +107,11 @@ void redlock_scenario::force_a_release() {
     trace_.write(by.label + " forces the release of " + name);
     const auto began_at = loop_.now();
     holds_.note_interference(name);
+    // The other nodes keep the hold, and its holder hears nothing.
+    if (plan_.judges_releases) {
+        nodes_.cut_off_from_minority(by.process);
+        loop_.schedule_after(600ms, [this, &by] { nodes_.reconnect(by.process); });
+    }
     by.process.post([this, &by, name, began_at] {
         by.locks->async_force_release(
             name, asio::bind_executor(

@@ -25,9 +25,9 @@ redlock_node::redlock_node(scheduler& loop, const redlock_plan& scenario_plan, p
 
 std::unique_ptr<redlock_server> redlock_node::make_server() {
     static constexpr std::array suffixes{"", "b", "c"};
-    auto made = std::make_unique<redlock_server>(loop_, plan_, random_.fork(), trace_, holds_,
-                                                 label_ + suffixes.at(servers_.size()),
-                                                 plan_.has_sentinels ? servers_.size() + 1 : 0);
+    auto made = std::make_unique<redlock_server>(
+        loop_, plan_, random_.fork(), trace_, holds_, plan_.network_of(index_),
+        label_ + suffixes.at(servers_.size()), plan_.has_sentinels ? servers_.size() + 1 : 0);
     made->network().run_clock_at(plan_.clock_rates[index_]);
     made->network().jump_clock(clock_offset_us_);
     return made;

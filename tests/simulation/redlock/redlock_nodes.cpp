@@ -67,6 +67,17 @@ node_choices redlock_nodes::choices() const {
     return result;
 }
 
+node_choices redlock_nodes::choices_without_epochs() const {
+    node_choices result;
+    for (const auto& each : nodes_)
+        result.push_back([node = each.get()](const simulated_process& process) {
+            auto server = node->server_of(process);
+            server.epoch = 0;
+            return server;
+        });
+    return result;
+}
+
 bool redlock_nodes::is_locked_anywhere(const std::string& name) const {
     return std::ranges::any_of(
         nodes_, [&](const auto& each) { return each->newest().value_of(name).has_value(); });
@@ -201,6 +212,11 @@ void redlock_nodes::cut_off(simulated_process& process) {
         default: each.cut_off(process);
         }
     });
+}
+
+void redlock_nodes::cut_off_from_minority(simulated_process& process) {
+    for (std::size_t i = 0; i + plan_.majority() < size(); ++i)
+        network(i).cut_off(process);
 }
 
 void redlock_nodes::reconnect(simulated_process& process) {

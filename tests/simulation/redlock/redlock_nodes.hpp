@@ -27,6 +27,8 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
     [[nodiscard]] node_choices choices() const;
+    // The same for a client that knows nothing of Sentinels.
+    [[nodiscard]] node_choices choices_without_epochs() const;
     [[nodiscard]] const redlock::options& options() const noexcept { return options_; }
 
     [[nodiscard]] bool is_locked_anywhere(const std::string& name) const;
@@ -54,6 +56,7 @@ public:
     // The data of a moment ago come back under a running server.
     void roll_back_later();
     void cut_off(simulated_process& process);
+    void cut_off_from_minority(simulated_process& process);
     void reconnect(simulated_process& process);
     void ban(simulated_process& process);
     void stop_faults();

@@ -17,6 +17,8 @@ constexpr auto observation_pause = 50ms;
 // that nobody tells tries again after about one second.
 constexpr auto longest_orphan = 1500ms;
 constexpr auto longest_neglect = 800ms;
+// A longer round trip is that of a far node.
+constexpr auto longest_quick_trip = 50ms;
 // Beside the lease, until a client has noticed that it has lost its nodes.
 constexpr auto longest_ignorance = 1500ms;
 
@@ -68,12 +70,18 @@ void redlock_scenario::observe_lock(const std::string& name) {
         if (is_true && !from) from = loop_.now();
         return is_true && loop_.now() - *from > most;
     };
-    if (lasts(seen.nobody_has_it, is_anywhere && !is_believed && !is_tried, longest_orphan))
+    const auto far = plan_.longest_round_trip();
+    if (lasts(seen.nobody_has_it, is_anywhere && !is_believed && !is_tried,
+              longest_orphan + 4 * far))
         fail("nobody has the lock " + name + ", but a node keeps it");
     // A hold shows that the quarantine of the new set is over.
-    const bool may_vote = std::ranges::any_of(
-        holds_.all(), [&](const auto& each) { return loop_.now() - each->granted_at > 2s; });
-    if (lasts(seen.nobody_gets_it, may_vote && !is_anywhere && is_wanted, longest_neglect))
+    const bool may_vote = (far > longest_quick_trip && plan_.is_asserted_new) ||
+                          std::ranges::any_of(holds_.all(), [&](const auto& each) {
+                              return loop_.now() - each->granted_at > 2s;
+                          });
+    // Attempts that come to nothing have far nodes for a while.
+    const bool is_taken = far > longest_quick_trip ? is_believed : is_anywhere;
+    if (lasts(seen.nobody_gets_it, may_vote && !is_taken && is_wanted, longest_neglect + 12 * far))
         fail("somebody waits for the lock " + name + ", which is free");
 }
 

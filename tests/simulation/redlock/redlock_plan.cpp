@@ -56,6 +56,59 @@ void plan_roll_back(redlock_plan& result) {
     result.clock_difference = {};
 }
 
+// No fault, so that every failure is one of the clients.
+void plan_calm(redlock_plan& result) {
+    result.is_asserted_new = true;
+    result.breaks = result.forgets = result.forgets_in_turn = result.loses_majority = false;
+    result.loses_messages = result.stops_nodes = result.moves_clocks = result.partitions = false;
+    result.pauses = result.forces = result.restarts_set = result.dies = false;
+    result.evictions = 0;
+}
+
+void plan_distances(redlock_plan& result, prng& random, instant longest) {
+    for (std::size_t i = 0; i < result.node_count; ++i)
+        result.distances.emplace_back(random.happens(0.2) ? 0 : random.between(0, longest.count()));
+}
+
+// Until after a frozen majority has gone on, clients may have ended.
+void plan_late_renewals(redlock_plan& result) {
+    result.judges_renewals = true;
+    result.stops_nodes = true;
+    result.moves_clocks = false;
+    result.longest_hold = 2s;
+}
+
+void plan_releases(redlock_plan& result) {
+    result.judges_releases = true;
+    result.forces = result.loses_messages = true;
+    result.node_count = 5;
+    result.program_count = 3;
+    result.longest_hold = 400ms;
+}
+
+void plan_wanted(redlock_plan& result, prng& random, const redlock_faults& wanted) {
+    const bool has_contests = wanted.contains(redlock_fault::contests);
+    const bool has_stranger = wanted.contains(redlock_fault::other_names);
+    const bool is_far = wanted.contains(redlock_fault::far_nodes);
+    const bool judges_releases = wanted.contains(redlock_fault::releases);
+    if (has_contests || has_stranger || is_far || judges_releases) plan_calm(result);
+    if (wanted.contains(redlock_fault::two_servers)) plan_two_servers(result, random);
+    if (wanted.contains(redlock_fault::roll_back)) plan_roll_back(result);
+    if (judges_releases) plan_releases(result);
+    if (wanted.contains(redlock_fault::late_renewals)) plan_late_renewals(result);
+    if (has_contests) {
+        result.has_contests = true;
+        result.program_count = static_cast<std::size_t>(random.between(2, 5));
+    }
+    if (has_stranger) {
+        result.has_stranger = true;
+        result.has_sentinels = random.happens(0.6);
+    }
+    // A round trip of up to a quarter of the ttl leaves time for three of them.
+    if (is_far) plan_distances(result, random, result.ttl_max / 8);
+    if (has_contests && !is_far) plan_distances(result, random, 5ms);
+}
+
 // Faults without which the bug does nothing.
 void add_faults_for(redlock_plan& result) {
     switch (result.bug) {
@@ -103,14 +156,13 @@ redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug, const redloc
     result.shortest_ttl = result.ttl_max / 2;
     result.longest_ttl = result.ttl_max;
     result.longest_hold = random.happens(0.4) ? 400ms : random.happens(0.5) ? 2s : 6s;
+    prng more_random(seed ^ 0x2'5E4'7E45'0000'0000U);
+    result.shows_clocks = bug == redlock_bug::none && more_random.happens(0.5);
+    plan_wanted(result, more_random, wanted);
     plan_network(result, random);
     plan_bounds(result, random);
     plan_clocks(result, random);
     add_faults_for(result);
-    prng more_random(seed ^ 0x2'5E4'7E45'0000'0000U);
-    result.shows_clocks = bug == redlock_bug::none && more_random.happens(0.5);
-    if (wanted.contains(redlock_fault::two_servers)) plan_two_servers(result, more_random);
-    if (wanted.contains(redlock_fault::roll_back)) plan_roll_back(result);
     return result;
 }
 

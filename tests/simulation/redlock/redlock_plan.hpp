@@ -10,6 +10,7 @@
 #include <pawl/redlock.hpp>
 #include <redis/common/limits.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +49,12 @@ struct redlock_plan {
     bool rolls_back = false;     // nodes get older data back while they run
     // The programs know the time of the nodes. Their clocks would hide errors with the counters.
     bool shows_clocks = false;
-    std::vector<double> clock_rates{};                    // of the nodes
+    std::vector<double> clock_rates{};  // of the nodes
+    bool has_contests = false;          // many programs try once, at the same time
+    bool has_stranger = false;          // a client names the same nodes in another way
+    bool judges_releases = false;       // what a release says of its hold
+    bool judges_renewals = false;       // a renewal that a node executes late prolongs nothing
+    std::vector<instant> distances{};   // of the nodes, one way, beside the network's latency
     duration clock_difference = std::chrono::seconds(1);  // of the nodes, at the beginning
     duration ttl_max{}, shortest_ttl{}, longest_ttl{};
     instant longest_hold{};
@@ -59,9 +65,18 @@ struct redlock_plan {
     [[nodiscard]] bool is_gentle() const noexcept {
         return !breaks && !forgets && !forgets_in_turn && !stops_nodes && evictions == 0 &&
                !moves_clocks && !partitions && !pauses && !restarts_set && !dies &&
-               !replaces_servers && !rolls_back;
+               !replaces_servers && !rolls_back && !judges_releases;
     }
     [[nodiscard]] std::size_t majority() const noexcept { return node_count / 2 + 1; }
+    [[nodiscard]] network_faults network_of(std::size_t node) const {
+        auto result = network;
+        result.latency_low += distances.empty() ? instant() : distances[node];
+        result.latency_high += distances.empty() ? instant() : distances[node];
+        return result;
+    }
+    [[nodiscard]] instant longest_round_trip() const {
+        return distances.empty() ? instant() : 2 * *std::ranges::max_element(distances);
+    }
     // How long a node that joins does not vote, by its clock.
     [[nodiscard]] instant quarantine() const noexcept {
         return ttl_max + ttl_max / 10 + std::chrono::milliseconds(10);
@@ -69,10 +84,23 @@ struct redlock_plan {
 };
 
 // A fault that a scenario has if it is wanted.
-enum class redlock_fault : std::uint8_t { two_servers, roll_back };
+enum class redlock_fault : std::uint8_t {
+    two_servers,
+    roll_back,
+    contests,
+    far_nodes,
+    other_names,
+    releases,
+    late_renewals
+};
 inline constexpr std::array redlock_fault_names{
     std::pair{redlock_fault::two_servers, std::string_view("two-servers")},
-    std::pair{redlock_fault::roll_back, std::string_view("roll-back")}};
+    std::pair{redlock_fault::roll_back, std::string_view("roll-back")},
+    std::pair{redlock_fault::contests, std::string_view("contests")},
+    std::pair{redlock_fault::far_nodes, std::string_view("far-nodes")},
+    std::pair{redlock_fault::other_names, std::string_view("other-names")},
+    std::pair{redlock_fault::releases, std::string_view("releases")},
+    std::pair{redlock_fault::late_renewals, std::string_view("late-renewals")}};
 using redlock_faults = std::set<redlock_fault>;
 
 [[nodiscard]] redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug,

@@ -17,16 +17,16 @@ namespace asio = boost::asio;
 
 namespace pawl::simulation {
 
-redlock_scenario::program::program(redlock_scenario& parent, std::string name, prng random)
+redlock_scenario::program::program(redlock_scenario& parent, std::string name, prng random,
+                                   const node_choices& nodes, const redlock::options& options)
     : label(std::move(name)),
       process(parent.loop_, time_point(1h), static_cast<double>(random.between(997, 1003)) / 1000),
       time(process, random) {
     const auto named = client_options_for(label, time);
-    locks.emplace(
-        process.get_executor(),
-        redlock_service(parent.nodes_.choices(), process, parent.nodes_.options(),
-                        parent.plan_.limits, {parent.plan_.bug, parent.plan_.loses_messages}),
-        named);
+    locks.emplace(process.get_executor(),
+                  redlock_service(nodes, process, options, parent.plan_.limits,
+                                  {parent.plan_.bug, parent.plan_.loses_messages}),
+                  named);
 }
 
 redlock_scenario::redlock_scenario(const redlock_plan& scenario_plan, const trace::line_sink& sink)
@@ -38,11 +38,18 @@ redlock_scenario::redlock_scenario(const redlock_plan& scenario_plan, const trac
       operator_(loop_, nodes_.choices(), nodes_.options(), plan_, random_.fork(), trace_) {
     holds_.set_longest_lease(plan_.longest_ttl);
     for (std::size_t i = 0; i < plan_.program_count; ++i) {
-        programs_.push_back(
-            std::make_unique<program>(*this, "P" + std::to_string(i + 1), random_.fork()));
+        programs_.push_back(std::make_unique<program>(*this, "P" + std::to_string(i + 1),
+                                                      random_.fork(), nodes_.choices(),
+                                                      nodes_.options()));
         for (std::size_t j = 0; j < plan_.users_per_program; ++j)
             programs_.back()->users.push_back(std::make_unique<user>(random_.fork()));
     }
+    if (!plan_.has_stranger) return;
+    auto aliases = nodes_.options();
+    for (auto& each : aliases.nodes)
+        each.host = "alias-of-" + each.host;
+    stranger_ = std::make_unique<program>(*this, "stranger", random_.fork(),
+                                          nodes_.choices_without_epochs(), aliases);
 }
 
 redlock_scenario::~redlock_scenario() = default;
@@ -65,6 +72,7 @@ void redlock_scenario::begin() {
         // A broken connection may have kept a node from answering in time, or half a set began.
         if (!has_begun_ && !plan_.breaks) fail("a new set does not begin");
     }
+    if (plan_.has_contests) hold_contests();
     for (const auto& each : programs_)
         for (const auto& caller : each->users)
             use_locks(*each, *caller);
@@ -181,8 +189,20 @@ void redlock_scenario::release(program& by, user& caller) {
     for (auto* const each : caller.beliefs)
         holds_.end(*each);
     trace_.write(by.label + " releases " + caller.beliefs.front()->name);
+    if (plan_.judges_releases && caller.lock) release_and_judge(by, caller);
     retire(caller);
     use_locks(by, caller);
+}
+
+void redlock_scenario::release_and_judge(program& by, user& caller) {
+    const auto lock = std::make_shared<held_lock>(std::move(*caller.lock));
+    const auto& hold = *caller.beliefs.front();
+    lock->async_release(asio::bind_executor(
+        by.process.get_executor(),
+        [this, &by, &hold, lock, asked_at = loop_.now()](release_result result) {
+            trace_.write(by.label + " is told that " + hold.name + " is " + to_string(result));
+            if (result == release_result::released) holds_.note_released(hold, asked_at);
+        }));
 }
 
 void redlock_scenario::retire(user& caller) {

@@ -47,7 +47,8 @@ private:
         bool is_busy = false;  // acquires, or holds
     };
     struct program {
-        program(redlock_scenario& parent, std::string label, prng random);
+        program(redlock_scenario& parent, std::string label, prng random, const node_choices& nodes,
+                const redlock::options& options);
         const std::string label;
         simulated_process process;
         virtual_runtime time;
@@ -58,12 +59,20 @@ private:
     };
     // An acquire that has not completed.
     struct attempt {
-        program* by;
+        program* by = nullptr;
         std::vector<std::string> names;
         lock_mode mode = lock_mode::exclusive;
         instant requested_at{};
         bool may_time_out = false;
         diagnostics messages{};
+    };
+    // One try of a contest.
+    struct contender {
+        program* by = nullptr;
+        user* caller = nullptr;
+        attempt tried{};
+        bool has_ended = false;
+        boost::system::error_code failure{};
     };
     // How long something lasts that should not.
     struct observation {
@@ -79,6 +88,13 @@ private:
     void end_hold_later(program& by, user& caller, instant longest);
     void downgrade(program& by, user& caller);
     void release(program& by, user& caller);
+    void release_and_judge(program& by, user& caller);
+    void hold_contests();
+    void hold_contest(const std::string& name);
+    void try_once(const std::shared_ptr<contender>& each);
+    void end_try(contender& ended, const boost::system::error_code& ec, held_lock lock);
+    void judge_contest(const std::vector<std::shared_ptr<contender>>& contenders);
+    void ask_as_stranger();
     void check_failure(const attempt& failed, const boost::system::error_code& ec);
     void disturb();
     void replace_a_server();
@@ -99,8 +115,7 @@ private:
     [[nodiscard]] bool is_idle() const;
     // Within which the nodes vote again after the last fault.
     [[nodiscard]] instant longest_recovery() const;
-    template <class Condition>
-    void wait_until(const char* failure, instant most, Condition is_met);
+    void wait_until(const char* failure, instant most, const std::function<bool()>& is_met);
     void fail(const std::string& sentence);
     [[nodiscard]] instant random_time(instant low, instant high) {
         return instant(random_.between(low.count(), high.count()));
@@ -117,8 +132,10 @@ private:
     redlock_nodes nodes_;
     redlock_operator operator_;
     std::vector<std::unique_ptr<program>> programs_;
+    std::unique_ptr<program> stranger_;
     std::vector<std::unique_ptr<attempt>> attempts_;
     std::map<std::string, observation> observations_;
+    int contests_without_winner_ = 0;
     bool has_begun_ = false;
     bool is_finishing_ = false;
     bool is_calm_ = false;  // the faults and their effects are over

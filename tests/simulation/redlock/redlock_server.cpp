@@ -18,6 +18,8 @@ namespace {
 
 namespace scripts = redlock::scripts;
 
+// What a client may err by when it reckons the time of a node.
+constexpr auto longest_clock_error = 150ms;
 constexpr std::string_view readers_mark = "pawl:readers";
 
 redis::keys keys_of(const std::string& name) {
@@ -47,8 +49,8 @@ std::string_view without_counter(std::string_view value) {
 }  // namespace
 
 redlock_server::redlock_server(scheduler& loop, const redlock_plan& scenario_plan, prng random,
-                               trace& log, redlock_checker& holds, const std::string& label,
-                               std::uint64_t epoch)
+                               trace& log, redlock_checker& holds, const network_faults& network,
+                               const std::string& label, std::uint64_t epoch)
     : loop_(loop),
       plan_(scenario_plan),
       random_(random),
@@ -56,7 +58,7 @@ redlock_server::redlock_server(scheduler& loop, const redlock_plan& scenario_pla
       holds_(holds),
       label_(label),
       epoch_(epoch),
-      network_(loop, random_.fork(), scenario_plan.network, label) {
+      network_(loop, random_.fork(), network, label) {
     network_.set_observer(this);
     if (plan_.bug != redlock_bug::none)
         network_.server().edit_scripts(
@@ -114,6 +116,7 @@ void redlock_server::on_executed(simulated_network&, simulated_process&, const w
     if (reply.type == redis::reply::kind::error && !reply.text.starts_with("NOSCRIPT"))
         holds_.fail("a script failed: " + reply.text);
     compare(&command);
+    sent_at_.erase(&command);
 }
 
 void redlock_server::on_data_changed(simulated_network&) { compare(nullptr); }
@@ -179,6 +182,19 @@ void redlock_server::watch(const std::string& name, const std::string& value,
     if (!is_new && position->second.expires_ms == expires_ms) return;
     const auto left = std::chrono::milliseconds(expires_ms - network_.server().data().now_ms());
     known[std::string(without_counter(value))] = {value, expires_ms, loop_.now() + left};
+    if (plan_.judges_renewals && command != nullptr) judge_renewal(name, *command);
+}
+
+// The sender has given the lock up when the lease of its last renewal has ended.
+void redlock_server::judge_renewal(const std::string& name, const words& command) {
+    const auto sent = sent_at_.find(&command);
+    const bool is_renewal =
+        is_call_of(command, scripts::renew) || is_call_of(command, scripts::read_renew);
+    if (!is_renewal || sent == sent_at_.end()) return;
+    const auto tolerance =
+        instant(plan_.longest_ttl) / 20 + plan_.network.longest_delay + longest_clock_error;
+    if (loop_.now() > sent->second + plan_.longest_ttl + tolerance)
+        holds_.fail("a renewal that was executed late prolongs the lock " + name);
 }
 
 void redlock_server::judge_end(const std::string& name, const watched_hold& ended,

@@ -24,7 +24,8 @@ class redlock_server final : private simulated_network::observer {
 public:
     // With Sentinels, `epoch` is the number of the promotion that made it the master; otherwise 0.
     redlock_server(scheduler& loop, const redlock_plan& scenario_plan, prng random, trace& log,
-                   redlock_checker& holds, const std::string& label, std::uint64_t epoch);
+                   redlock_checker& holds, const network_faults& network, const std::string& label,
+                   std::uint64_t epoch);
 
     // Of the locks.
     [[nodiscard]] static const std::vector<std::string>& names();
@@ -61,6 +62,9 @@ private:
     };
     void on_executed(simulated_network& server, simulated_process& process, const words& command,
                      const redis::reply& reply) override;
+    void on_sent(simulated_process&, const words& command) override {
+        if (command.front().starts_with("EVAL")) sent_at_[&command] = loop_.now();
+    }
     void on_data_changed(simulated_network& server) override;
     void compare(const words* command);
     void compare_lock(const std::string& name, const words* command);
@@ -69,6 +73,7 @@ private:
     // Only `value` and `expires_ms` are set.
     [[nodiscard]] std::vector<watched_hold> holds_of(const std::string& name);
     void judge_end(const std::string& name, const watched_hold& ended, const words* command);
+    void judge_renewal(const std::string& name, const words& command);
     [[nodiscard]] bool remembers();
     [[nodiscard]] std::string run();
 
@@ -83,6 +88,7 @@ private:
     simulated_redis::snapshot backup_{};
     // By the lock's name, then by the value without its counter.
     std::map<std::string, std::map<std::string, watched_hold, std::less<>>> known_{};
+    std::map<const words*, instant> sent_at_;  // of the requests that were not executed yet
     bool was_quarantined_ = false;
     instant must_not_vote_until_{};
 };
