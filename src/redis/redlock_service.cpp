@@ -28,6 +28,8 @@ redis::topology_factory node_factory(const redis::options& node, const std::stri
     auto settings = redis::settings_of(node);
     settings.accepts_replica = false;
     settings.min_wait_before_failure = {};  // the others may answer
+    settings.without_tls = "redlock";
+    settings.with_tls = "redlocks";
     settings.cluster_node_message =
         "is a node of a cluster, and cannot be a node of Redlock; give a server of its own";
     settings.sentinel_message =

@@ -47,7 +47,8 @@ TEST(Acl, HasOnlyTheRightsForTheFeatures) {
     const auto all = acl({"--on", url}).out;
     EXPECT_EQ(acl({"--on", url, "--for", "admin,latches,modes"}).out, all);
     const auto exclusive = acl({"--on", url, "--for", "exclusive"}).out;
-    for (const std::string each : {" +hgetall", " +hmget", " +scan", " +config|get", " &pawl:{*"}) {
+    for (const std::string each :
+         {" +getrange", " +hmget", " +scan", " +config|get", " &pawl:{*"}) {
         EXPECT_THAT(all, HasSubstr(each));
         EXPECT_THAT(exclusive, Not(HasSubstr(each)));
     }

@@ -110,6 +110,9 @@ host_port parse_host(std::string_view text) {
                     "A host in the URL contains a blank or a control character; write "
                     "host1,host2:port without blanks.");
     if (text.empty()) return result;
+    if (std::ranges::any_of(text, is_blank_or_control))
+        throw error(errc::bad_url,
+                    "The URL contains a blank or a control character behind a port; remove it.");
     unsigned port = 0;
     const auto digits = text.substr(1);
     const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), port);

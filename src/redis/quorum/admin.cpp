@@ -249,6 +249,7 @@ asio::awaitable<examination> locks::examine() {
     examination report;
     static_cast<void>(co_await members_.wait_for_readable(reply_deadline()));
     std::size_t voters = 0;
+    node_failures failures(members_.size());
     std::set<std::string> versions;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const auto& name = members_.name_of(i);
@@ -275,6 +276,7 @@ asio::awaitable<examination> locks::examine() {
             }
             report.nodes.insert(report.nodes.end(), of_node.nodes.begin(), of_node.nodes.end());
         } catch (const error& e) {
+            failures.add(i, e);
             report.nodes.push_back({name, ""});
             report.findings.push_back(
                 {grade::bad, "connection", e.what(), "see that the server runs", name});
@@ -283,6 +285,9 @@ asio::awaitable<examination> locks::examine() {
         report.findings.push_back({objection.empty() ? grade::good : grade::warning, "membership",
                                    objection.empty() ? "votes" : objection, "", row});
     }
+    if (failures.count() == members_.size())
+        throw error(failures.lasting_reason().value_or(errc::no_quorum),
+                    "No node can be examined: " + failures.text(members_.names()) + ".");
     if (versions.size() > 1) report.findings.push_back(versions_finding(versions));
     const bool has_majority = voters >= members_.majority();
     auto trouble = has_majority ? std::string() : members_.trouble_of_set();

@@ -33,8 +33,11 @@ constexpr redis::scheme_words words{.more_options = "ttl_max, fenced, ", .with_t
 duration parse_ttl_max(const std::string& text) {
     std::int64_t value = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < 100 ||
-        value > 3'600'000)
+    if (parsed.ec == std::errc{} && parsed.ptr != text.data() + text.size())
+        throw error(errc::bad_url, "The URL's option ttl_max=" + text +
+                                       " is not a number; give milliseconds without a unit, 100 to "
+                                       "3600000.");
+    if (parsed.ec != std::errc{} || value < 100 || value > 3'600'000)
         throw error(errc::bad_url, "The URL's option ttl_max=" + text +
                                        " is out of range; give milliseconds, 100 to 3600000.");
     return std::chrono::milliseconds(value);

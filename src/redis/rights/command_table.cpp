@@ -20,9 +20,9 @@ constexpr std::string_view locks =
     "zcard zrange hset hget hdel";
 // With a key template, other libraries may release a lock, and the server reports that.
 constexpr std::string_view shared_keys = "client|caching";
-constexpr std::string_view modes = "zrevrange zrangebyscore hexists hincrby hgetall pexpireat";
+constexpr std::string_view modes = "zrevrange zrangebyscore hexists hincrby getrange pexpireat";
 constexpr std::string_view latches = "unsubscribe hexists hincrby hmget hlen pubsub|numsub";
-constexpr std::string_view admin = "scan type hgetall";
+constexpr std::string_view admin = "scan type getrange";
 }  // namespace native_layout
 
 // The native layout without scripts.

@@ -202,9 +202,24 @@ location sentinel_locator::checked(location elected) {
     return elected;
 }
 
-// If all Sentinels refuse for the same reason, that reason is the error. A master that was known
-// may come back: an operator removes it and adds it again.
+const error* sentinel_locator::majority_refusal() const {
+    const error* refusal = nullptr;
+    std::size_t refusing = 0;
+    for (const auto& each : sentinels_) {
+        const auto reason = each->failure ? each->failure->reason() : errc::unreachable;
+        if (reason != errc::refused && reason != errc::unsupported && reason != errc::protocol)
+            continue;
+        if (refusal == nullptr) refusal = &*each->failure;
+        ++refusing;
+    }
+    return sentinels_.size() - refusing < needed_votes() ? refusal : nullptr;
+}
+
+// If so many Sentinels refuse the client that the others are no majority, or if all fail for the
+// same reason, that reason is the error. A master that was known may come back: an operator removes
+// it and adds it again.
 error sentinel_locator::no_master_error(std::uint64_t round) const {
+    if (const auto* refusal = majority_refusal()) return with_advice(*refusal);
     std::optional<error> common_refusal;
     for (const auto& each : sentinels_) {
         const bool is_same = each->failure && (!common_refusal ||

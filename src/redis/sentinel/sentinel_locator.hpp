@@ -127,6 +127,9 @@ private:
     // Of the answers to this round or a later one.
     [[nodiscard]] std::vector<const sentinel_view*> views_since(std::uint64_t round) const;
     [[nodiscard]] bool all_answered(std::uint64_t round) const;
+    // What a Sentinel refuses, if the Sentinels that do not refuse the client are no majority; else
+    // null.
+    [[nodiscard]] const error* majority_refusal() const;
     // By the answers to this round or a later one.
     [[nodiscard]] error no_master_error(std::uint64_t round) const;
     [[nodiscard]] std::string disagreement(std::uint64_t round) const;

@@ -111,12 +111,16 @@ asio::awaitable<error_code> connection::open(address server_address) {
 std::optional<error> connection::explain_end(const error_code& reason,
                                              const std::string& subject) const {
     if (peer_speaks_tls_)
-        return error(errc::protocol, subject +
-                                         ": this port speaks TLS; write rediss in place of redis "
-                                         "in the URL's scheme.");
+        return error(errc::protocol, subject + ": this port speaks TLS; write " +
+                                         std::string(settings_.with_tls) + " in place of " +
+                                         std::string(settings_.without_tls) + " in the URL.");
     if (!tls_) return std::nullopt;
-    const ended_tls ended{settings_.tls, settings_.contexts->option_prefix(), tls_name_,
-                          *tls_->problem};
+    const ended_tls ended{settings_.tls,
+                          settings_.contexts->option_prefix(),
+                          tls_name_,
+                          *tls_->problem,
+                          settings_.without_tls,
+                          settings_.with_tls};
     return explain_tls(reason, ended, subject);
 }
 
@@ -196,7 +200,7 @@ void connection::flush_later() {
 }
 
 void connection::flush() {
-    if (to_send_.empty() || is_closed_) return;
+    if (to_send_.empty() || is_closed_ || failure_) return;
     sending_.swap(to_send_);
     std::size_t sent = 0;
     error_code ignored;  // the write below reports the same error
@@ -215,13 +219,18 @@ void connection::flush() {
         asio::async_write(socket_, rest, std::move(on_completion));
 }
 
+// A server that refuses a client says why and closes. Its words may wait in the socket's buffer
+// when a write finds the end. The shutdown makes `read` find the end behind them.
+void connection::end_sending(error_code reason) noexcept {
+    failure_ = reason;
+    if (is_closed_) return;
+    ::shutdown(socket_.native_handle(), SHUT_RD);
+}
+
 void connection::on_written(error_code ec) {
     is_flushing_ = false;
     clear_sent(sending_);
-    if (ec) {
-        failure_ = ec;
-        close();
-    }
+    if (ec) return end_sending(ec);
     try {
         flush();
     } catch (...) {
@@ -245,6 +254,7 @@ asio::awaitable<error_code> connection::read(std::function<void(const reply&)> o
             received = co_await socket_.async_read_some(free, token);
         if (ec) co_return failure_ ? failure_ : ec;
         unparsed_end_ += received;
+        has_received_ = true;
         peer_speaks_tls_ = !tls_ && is_tls_alert({read_buffer_.data() + unparsed_begin_,
                                                   unparsed_end_ - unparsed_begin_});
         bool has_push = false;
@@ -315,7 +325,10 @@ error_code connection::parse(const std::function<void(const reply&)>& on_push, b
 
 void connection::deliver(reply message) {
     // A reply without a request, such as an error before the server closes the connection.
-    if (awaited_.empty()) return;
+    if (awaited_.empty()) {
+        if (message.type == reply::kind::error) unrequested_error_ = std::move(message.text);
+        return;
+    }
     auto& first_awaited = awaited_.front();
     auto* request = first_awaited.request;
     if (std::exchange(first_awaited.until_pong, false) && message.type == reply::kind::error)
@@ -334,6 +347,15 @@ std::vector<pending_request*> connection::waiting_requests() const {
         if (awaited.request != nullptr) requests.push_back(awaited.request);
     }
     return requests;
+}
+
+std::string connection::last_words() const {
+    if (!unrequested_error_.empty() || awaited_.empty()) return unrequested_error_;
+    const auto* first = awaited_.front().request;
+    if (first == nullptr || awaited_.front().until_pong) return {};
+    const auto refusal =
+        std::ranges::find(first->earlier_replies, reply::kind::error, &reply::type);
+    return refusal == first->earlier_replies.end() ? std::string() : refusal->text;
 }
 
 void connection::fail_all(const std::string& reason) {

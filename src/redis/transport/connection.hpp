@@ -48,6 +48,8 @@ public:
     boost::asio::awaitable<boost::system::error_code> open(address server_address);
     // True: `open` has succeeded, even if the connection has ended since.
     [[nodiscard]] bool was_opened() const noexcept { return was_opened_; }
+    // True: the server has accepted the connection and sent nothing.
+    [[nodiscard]] bool was_silent() const noexcept { return was_opened_ && !has_received_; }
     // The address that was given to `open`.
     [[nodiscard]] const address& server() const noexcept { return server_; }
     // True: the connection is made, and the TLS handshake has not succeeded.
@@ -55,6 +57,9 @@ public:
     // The TLS problem that ended the connection, if there was one. `subject` names the server.
     [[nodiscard]] std::optional<error> explain_end(const boost::system::error_code& reason,
                                                    const std::string& subject) const;
+    // The error with which the server has ended the connection, which no request has asked for, or
+    // which came in place of the replies to the handshake; empty: none.
+    [[nodiscard]] std::string last_words() const;
     // Reads until the connection ends: completes the waiting requests in order, and gives pushes to
     // `on_push`. Returns the reason of the end.
     boost::asio::awaitable<boost::system::error_code> read(
@@ -113,6 +118,8 @@ private:
     void close_socket() noexcept;
     void flush();
     void flush_later();
+    // A write has failed. What the server said before is still to be read.
+    void end_sending(boost::system::error_code reason) noexcept;
     void on_written(boost::system::error_code ec);
     void make_room();
     [[nodiscard]] boost::system::error_code parse_node(std::string_view message, bool& has_node);
@@ -134,6 +141,7 @@ private:
     std::unique_ptr<tls_stream> tls_;
     address server_;
     bool was_opened_ = false;
+    bool has_received_ = false;
     bool is_in_tls_handshake_ = false;
     bool is_in_handshake_ = true;
     bool is_closed_ = false;
@@ -146,6 +154,7 @@ private:
     std::string sending_;
     bool is_flushing_ = false;           // a write is under way, or will be at the end of this turn
     boost::system::error_code failure_;  // of a write, or the end that `check_end` has found
+    std::string unrequested_error_;      // the newest error that came without a request
 
     std::vector<char> read_buffer_;
     std::size_t unparsed_begin_ = 0;  // of the bytes that were read and not parsed yet

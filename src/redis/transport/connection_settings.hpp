@@ -34,6 +34,8 @@ struct connection_settings {
     bool accepts_cluster_node = false;
     // False: a replica counts as a server that cannot be reached, so the locator is asked again.
     bool accepts_replica = true;
+    // How the URL asks for no TLS, and for TLS.
+    std::string_view without_tls = "redis", with_tls = "rediss";
     // The ends of the messages about servers that are not accepted.
     std::string_view replica_message = "is a replica, not the master";
     std::string_view cluster_node_message =
@@ -78,6 +80,8 @@ struct connection_settings {
     result.reply_timeout = server_options.reply_timeout;
     result.min_wait_before_failure = {};  // the others may answer
     result.is_sentinel = true;
+    result.without_tls = "sentinel_tls=no";
+    result.with_tls = "sentinel_tls=yes";
     return result;
 }
 

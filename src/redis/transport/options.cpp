@@ -24,8 +24,11 @@ duration parse_milliseconds(const std::string& name, const std::string& text, st
                             std::int64_t max = 600'000) {
     std::int64_t value = 0;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size() || value < min ||
-        value > max)
+    if (parsed.ec == std::errc{} && parsed.ptr != text.data() + text.size())
+        throw error(errc::bad_url, "The URL's option " + name + "=" + text +
+                                       " is not a number; give milliseconds without a unit, " +
+                                       std::to_string(min) + " to " + std::to_string(max) + ".");
+    if (parsed.ec != std::errc{} || value < min || value > max)
         throw error(errc::bad_url, "The URL's option " + name + "=" + text +
                                        " is out of range; give milliseconds, " +
                                        std::to_string(min) + " to " + std::to_string(max) + ".");

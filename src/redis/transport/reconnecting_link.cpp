@@ -194,10 +194,10 @@ asio::awaitable<session> reconnecting_link::open_session(
         attempt_connection->close();
         throw connection_lost(attempt_end_.text);
     }
-    auto new_session = parse_handshake(subject_, replies, settings_);
+    auto new_session = parse_handshake(server_subject(), replies, settings_);
     if (new_session.cluster && !settings_.accepts_cluster_node)
         throw error(errc::unsupported,
-                    subject_ + " " + std::string(settings_.cluster_node_message) + ".");
+                    server_subject() + " " + std::string(settings_.cluster_node_message) + ".");
     co_return new_session;
 }
 
@@ -229,7 +229,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         attempt_connection->send(&subscribe_request, subscribe.text, subscribe.replies);
         co_await subscribe_request.async_wait();
         subscribe_request.throw_if_failed(subject_);
-        throw_if_error(subscribe_request.last_reply, subject_);
+        throw_if_error(subscribe_request.last_reply, server_subject());
         if (connection_ != attempt_connection) co_return;
         session_ = std::move(new_session);
         is_ready_ = true;
@@ -241,7 +241,7 @@ asio::awaitable<void> reconnecting_link::shake_hands(
         ++context_.counts->connections;
         for (const auto& unwanted : subscriptions_.confirm_resubscribed(channels))
             send_unsubscribe(unwanted);
-        log(settings_.accepts_replica ? "connected" : "connected to " + server_name());
+        log(is_located() ? "connected to " + server_name() : "connected");
         logged_failure_.clear();
         if (handshake_ended_) handshake_ended_->notify();
         if (listener_ != nullptr) listener_->on_connected(*this);
@@ -259,26 +259,42 @@ asio::awaitable<void> reconnecting_link::shake_hands(
     log_failure(trouble);
 }
 
+void reconnecting_link::explain_end(const boost::system::error_code& reason, bool was_ready) {
+    const auto words = connection_ && attempt_end_.text.empty() ? connection_->last_words() : "";
+    last_end_.has_advice = !words.empty();
+    last_end_.was_silent = timed_out_after_ && connection_ && connection_->was_silent();
+    std::optional<error> explanation;
+    if (!words.empty()) {
+        explanation = to_error(words, server_subject());
+        last_end_.text = without_subject(explanation->what(), subject_);
+        last_end_.text.pop_back();  // the full stop
+        // A server that is full, or a proxy that cannot reach its own, may accept the next attempt.
+        if (!was_ready && explanation->reason() == errc::refused)
+            attempt_end_.failure = std::make_exception_ptr(*explanation);
+        return;
+    }
+    if (!was_ready && connection_) explanation = connection_->explain_end(reason, subject_);
+    last_end_.text =
+        explanation ? without_subject(explanation->what(), subject_) : describe_end(reason);
+    if (!explanation && !was_ready && speaks_another_protocol(reason))
+        explanation = error(
+            errc::protocol,
+            subject_ + " does not speak the protocol of Redis: " + describe_connect_error(reason) +
+                "; check host and port, and whether it needs TLS (" +
+                std::string(settings_.with_tls) + ").");
+    if (explanation) attempt_end_.failure = std::make_exception_ptr(*explanation);
+}
+
 void reconnecting_link::on_connection_ended(const boost::system::error_code& reason) {
     const bool was_ready = std::exchange(is_ready_, false);
+    last_end_.has_advice = last_end_.was_silent = false;
     if (attempt_end_.failure) {
         last_end_.text = without_subject(message_of(attempt_end_.failure), subject_);
         // `shake_hands` has logged a failed handshake. Other failures before it are not logged, but
         // each waiting request gets them.
         if (was_ready && !is_closing_) log_failure(last_end_.text);
     } else {
-        std::optional<error> explanation;
-        if (!was_ready && connection_) explanation = connection_->explain_end(reason, subject_);
-        if (explanation)
-            attempt_end_.failure = std::make_exception_ptr(*explanation);
-        else if (!was_ready && speaks_another_protocol(reason))
-            attempt_end_.failure = std::make_exception_ptr(
-                error(errc::protocol, subject_ + " does not speak the protocol of Redis: " +
-                                          describe_connect_error(reason) +
-                                          "; check host and port, and whether it needs TLS "
-                                          "(rediss://)."));
-        last_end_.text = explanation ? message_of(attempt_end_.failure).substr(subject_.size() + 2)
-                                     : describe_end(reason);
+        explain_end(reason, was_ready);
         if (!is_closing_) log_failure(last_end_.text);
     }
     last_end_.failure = was_ready ? nullptr : attempt_end_.failure;
@@ -293,9 +309,8 @@ void reconnecting_link::on_connection_ended(const boost::system::error_code& rea
         if (last_end_.failure)
             waiter->failure = last_end_.failure;
         else if (is_closing_ || now - waiter->since >= settings_.min_wait_before_failure)
-            waiter->failure = std::make_exception_ptr(
-                error(errc::unreachable, subject_ + " cannot be reached: " + last_end_.text + "; " +
-                                             locator_->advice() + "."));
+            waiter->failure = std::make_exception_ptr(unreachable_error(
+                last_end_.was_silent ? "does not answer" : "cannot be reached", last_end_.text));
         if (waiter->failure) waiter->wakeup.notify();
     }
 }
@@ -313,6 +328,17 @@ void reconnecting_link::fail_waiting_requests(const std::exception_ptr& reason) 
     }
 }
 
+error reconnecting_link::unreachable_error(const std::string& beginning,
+                                           const std::string& reason) const {
+    auto sentence = subject_ + " " + beginning + (reason.empty() ? "" : ": " + reason);
+    if (!last_end_.has_advice)
+        sentence += "; " + (last_end_.was_silent
+                                ? "see whether the server hangs, or whether another program has "
+                                  "this port"
+                                : locator_->advice());
+    return {errc::unreachable, sentence + "."};
+}
+
 std::string reconnecting_link::connection_failure() const {
     if (is_ready_) return {};
     if (last_end_.failure) return message_of(last_end_.failure);
@@ -322,8 +348,13 @@ std::string reconnecting_link::connection_failure() const {
 // A message for users: why the connection ended, and the usual cause.
 std::string reconnecting_link::describe_end(const boost::system::error_code& reason) const {
     if (!attempt_end_.text.empty()) return attempt_end_.text;
-    if (settings_.accepts_replica) return describe_network_end(reason);
+    if (!is_located()) return describe_network_end(reason);
     return "the master " + server_name() + ": " + describe_network_end(reason);
+}
+
+std::string reconnecting_link::tls_hint() const {
+    return " (a port without TLS wants " + std::string(settings_.without_tls) + " in place of " +
+           std::string(settings_.with_tls) + ")";
 }
 
 std::string reconnecting_link::describe_network_end(const boost::system::error_code& reason) const {
@@ -331,14 +362,16 @@ std::string reconnecting_link::describe_network_end(const boost::system::error_c
     if (timed_out_after_) {
         const auto limit = std::to_string(*timed_out_after_ / 1ms) + " ms";
         if (settings_.tls.enabled && !reached)
-            return "no TLS handshake within " + limit +
-                   " (a port without TLS wants redis in place of rediss)";
+            return "no TLS handshake within " + limit + tls_hint();
+        if (connection_ && connection_->was_silent())
+            return "it accepted the connection and did not answer within " + limit;
         return "no answer within " + limit;
     }
     const bool was_cut = reason == asio::error::eof || reason == asio::error::connection_reset;
     if (was_cut && session_.connection_number == 0 && reached && !settings_.tls.enabled)
-        return "it closed the connection without an answer (is it Redis? a TLS port wants "
-               "rediss in place of redis)";
+        return "it closed the connection without an answer (is it Redis? a TLS port wants " +
+               std::string(settings_.with_tls) + " in place of " +
+               std::string(settings_.without_tls) + ")";
     return describe_connect_error(reason);
 }
 

@@ -131,6 +131,21 @@ private:
         if (made_in_.is_forked()) return core::forked_client_error();
         return {errc::cancelled, "The client is closed; make a new one."};
     }
+    // Whether a locator has found the server, so that the subject does not name it.
+    [[nodiscard]] bool is_located() const {
+        return !settings_.accepts_replica && !subject_.ends_with(server_name());
+    }
+    // The subject of messages about the server of the present attempt.
+    [[nodiscard]] std::string server_subject() const {
+        return is_located() ? subject_ + ": the master " + server_name() : subject_;
+    }
+    // Sets the reason of the end in `last_end_`, and in `attempt_end_` what no other attempt
+    // changes.
+    void explain_end(const boost::system::error_code& reason, bool was_ready);
+    // `beginning`: "cannot be reached". `reason` may be empty.
+    [[nodiscard]] error unreachable_error(const std::string& beginning,
+                                          const std::string& reason) const;
+    [[nodiscard]] std::string tls_hint() const;
     std::string describe_end(const boost::system::error_code& reason) const;
     std::string describe_network_end(const boost::system::error_code& reason) const;
     void on_push(const reply& message);
@@ -184,6 +199,8 @@ private:
     struct connection_end {
         std::exception_ptr failure;
         std::string text;
+        bool has_advice = false;  // the text ends with an advice
+        bool was_silent = false;  // the server accepted the connection and did not answer
     };
 
     struct known_server {

@@ -46,13 +46,16 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
         if (was_notified || is_ready_) continue;
         if (last_end_.failure) std::rethrow_exception(last_end_.failure);
         if (last_end_.text.empty() && connection_ && connection_->is_in_tls_handshake())
-            last_end_.text =
-                "no TLS handshake so far (a port without TLS wants redis in place of rediss)";
-        const auto known = last_end_.text.empty() ? locator_->progress() : last_end_.text;
-        throw error(errc::unreachable,
-                    subject_ + " could not be reached within " +
-                        std::to_string(std::max<duration>(until - waiter.since, 0s) / 1ms) + " ms" +
-                        (known.empty() ? "" : ": " + known) + "; " + locator_->advice() + ".");
+            last_end_.text = "no TLS handshake so far" + tls_hint();
+        if (last_end_.text.empty() && !is_located() && connection_ && connection_->was_silent()) {
+            last_end_.text = "it accepted the connection and has said nothing so far";
+            last_end_.was_silent = true;
+        }
+        const auto limit = std::to_string(std::max<duration>(until - waiter.since, 0s) / 1ms);
+        throw unreachable_error(
+            (last_end_.was_silent ? "did not answer within " : "could not be reached within ") +
+                limit + " ms",
+            last_end_.text.empty() ? locator_->progress() : last_end_.text);
     }
 }
 

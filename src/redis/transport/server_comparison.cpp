@@ -82,7 +82,13 @@ asio::awaitable<void> query_identity(std::shared_ptr<server_probe> probe, std::s
     pending_request request;
     probed_connection->send(&request, commands_sent.text, commands_sent.replies);
     co_await request.async_wait();
-    request.throw_if_failed("it");
+    try {
+        request.throw_if_failed("it");
+    } catch (const error&) {
+        // A server that refuses a client says so once, and closes.
+        if (request.earlier_replies.empty()) throw;
+        request.last_reply = request.earlier_replies.back();
+    }
     request.earlier_replies.push_back(std::move(request.last_reply));
     parse_identity(request.earlier_replies, server);
 }

@@ -104,6 +104,16 @@ std::string_view without_script_prefix(std::string_view words) noexcept {
     return words.substr(0, where);
 }
 
+// Whole sentences, or else whole words.
+std::string quoted(std::string_view words) {
+    constexpr std::size_t longest = 300;
+    if (words.size() <= longest) return "\"" + std::string(words) + "\"";
+    const auto beginning = words.substr(0, longest);
+    if (const auto end = beginning.rfind(". "); end != std::string_view::npos)
+        return "\"" + std::string(beginning.substr(0, end + 1)) + "\"";
+    return "\"" + std::string(beginning.substr(0, beginning.rfind(' '))) + " …\"";
+}
+
 const rule* find_rule(std::string_view words) noexcept {
     for (const auto& match : rules) {
         if (words.starts_with(match.prefix)) return &match;
@@ -175,8 +185,7 @@ error to_error(std::string_view words, const std::string& subject) {
     if (words.starts_with(own_words))
         return {match->code, subject + ": the " + std::string(words.substr(own_words.size())) +
                                  "; " + match->advice + "."};
-    const auto sentence =
-        subject + ": the server says \"" + std::string(words.substr(0, 200)) + "\"; ";
+    const auto sentence = subject + ": the server says " + quoted(words) + "; ";
     if (forbids_scripts(words)) return {match->code, sentence + scripts_advice + "."};
     if (match == nullptr)
         return {errc::protocol, sentence + "run `pawl doctor` to see what kind of server this is."};

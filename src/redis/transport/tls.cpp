@@ -240,11 +240,10 @@ std::optional<error> explain_tls(const boost::system::error_code& reason, const 
     case SSL_R_WRONG_VERSION_NUMBER:
     case SSL_R_HTTP_REQUEST:
     case SSL_R_PACKET_LENGTH_TOO_LONG:
-        return error(
-            errc::protocol,
-            subject +
-                ": this port does not speak TLS; write redis in place of rediss in the URL's "
-                "scheme, or give the server's TLS port.");
+        return error(errc::protocol, subject + ": this port does not speak TLS; write " +
+                                         std::string(ended.without_tls) + " in place of " +
+                                         std::string(ended.with_tls) +
+                                         " in the URL, or give the server's TLS port.");
     case SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED:
         return error(errc::refused, subject +
                                         ": the server says that the certificate of this client, '" +

@@ -16,6 +16,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace pawl::redis {
 
@@ -32,6 +33,7 @@ struct ended_tls {
     const std::string& option_prefix;
     const std::string& server_name;  // the host's name in the server's certificate
     const certificate_problem& problem;
+    std::string_view without_tls, with_tls;  // as in connection_settings
 };
 
 // Explains the end of a connection by TLS: a certificate, or a port without TLS. Nothing if TLS was

@@ -35,6 +35,7 @@ void pexpireat(const command_call& call);
 void persist(const command_call& call);
 
 void get(const command_call& call);
+void getrange(const command_call& call);
 void set(const command_call& call);
 void incr(const command_call& call);
 void decr(const command_call& call);

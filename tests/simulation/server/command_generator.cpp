@@ -154,13 +154,14 @@ words command_generator::next_command() {
 }
 
 words command_generator::string_command() {
-    switch (random_.below(9)) {
+    switch (random_.below(10)) {
     case 0: return {"GET", string_key()};
     case 1: return {"INCR", key("counter")};
     case 2: return {"DECR", key("counter")};
     case 3: return {"INCRBY", key("counter"), number()};
     case 4: return {"DECRBY", key("counter"), number()};
     case 5: return {"SET", key("counter"), number()};
+    case 6: return {"GETRANGE", string_key(), number(), number()};
     default: return set_command();
     }
 }

@@ -29,6 +29,7 @@ constexpr std::array commands{
     command{"PEXPIREAT", -3, writes, 1, 1, 1, functions::pexpireat},
     command{"PERSIST", 2, writes, 1, 1, 1, functions::persist},
     command{"GET", 2, reads, 1, 1, 1, functions::get},
+    command{"GETRANGE", 4, reads, 1, 1, 1, functions::getrange},
     command{"SET", -3, grows, 1, 1, 1, functions::set},
     command{"INCR", 2, grows, 1, 1, 1, functions::incr},
     command{"DECR", 2, grows, 1, 1, 1, functions::decr},

@@ -5,6 +5,7 @@
 
 #include "numbers.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace pawl::simulation::command_functions {
@@ -95,6 +96,18 @@ void get(const command_call& call) {
     const auto* const text = call.data.find_as<std::string>(call.words[1]);
     if (text == nullptr) return call.reply.nil();
     call.reply.bulk(*text);
+}
+
+void getrange(const command_call& call) {
+    const auto first = to_integer(call.words[2]), last = to_integer(call.words[3]);
+    const auto* const text = call.data.find_as<std::string>(call.words[1]);
+    if (text == nullptr) return call.reply.bulk("");
+    const auto size = static_cast<std::int64_t>(text->size());
+    const auto begin = std::max<std::int64_t>(first < 0 ? first + size : first, 0);
+    const auto end = std::min(std::max<std::int64_t>(last < 0 ? last + size : last, 0), size - 1);
+    if (begin > end || (first < 0 && last < 0 && first > last)) return call.reply.bulk("");
+    call.reply.bulk(std::string_view(*text).substr(static_cast<std::size_t>(begin),
+                                                   static_cast<std::size_t>(end - begin + 1)));
 }
 
 void set(const command_call& call) {

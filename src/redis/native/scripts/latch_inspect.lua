@@ -7,5 +7,9 @@ local state = redis.call("HMGET", KEYS[1], "count", "generation", "first", "part
 if not state[1] then
     return false
 end
+-- Another program's hash may have the same fields.
+for i = 1, 4 do
+    state[i] = state[i] and string.sub(state[i], 1, 64)
+end
 state[5] = redis.call("PTTL", KEYS[1])
 return state

@@ -17,6 +17,16 @@ local now = now_ms()
 local never = 922337203685477
 local holders, permits, free, lent_out = {}, 0, false, 0
 
+-- A hash or a sorted set of another program may have millions of entries, and long texts.
+local most_entries, longest_text = 4096, 128
+
+local function fields_of(lock)
+    if redis.call("HLEN", lock) <= most_entries then
+        return redis.call("HGETALL", lock)
+    end
+    return redis.call("HRANDFIELD", lock, most_entries, "WITHVALUES")
+end
+
 local function show(holder)
     if #holders < 4096 then
         table.insert(holders, holder)
@@ -24,7 +34,7 @@ local function show(holder)
 end
 
 local function add_owners()
-    local fields = redis.call("HGETALL", KEYS[1])
+    local fields = fields_of(KEYS[1])
     for i = 1, #fields, 2 do
         local owner, count = fields[i], fields[i + 1]
         if is_owner(owner) then
@@ -37,7 +47,8 @@ local function add_owners()
             end
             -- A lease of 0 ms exists, too.
             if exists then
-                show({owner, count, left, is_reader and "shared" or "exclusive", 0})
+                show({string.sub(owner, 1, longest_text), string.sub(count, 1, longest_text), left,
+                    is_reader and "shared" or "exclusive", 0})
             end
         end
     end
@@ -45,7 +56,7 @@ end
 
 -- All permit ids of one hold of Pawl's begin with the same 12 bytes.
 local function add_permits()
-    local lent_permits = redis.call("ZRANGE", KEYS[4], 0, -1, "WITHSCORES")
+    local lent_permits = redis.call("ZRANGE", KEYS[4], -4 * most_entries, -1, "WITHSCORES")
     local by_hold = {}
     for i = 1, #lent_permits, 2 do
         local hold, lent_until = string.sub(lent_permits[i], 1, 12), tonumber(lent_permits[i + 1])
@@ -55,10 +66,10 @@ local function add_permits()
         end
         if lent_until > now then
             by_hold[hold][5] = by_hold[hold][5] + 1
-            lent_out = lent_out + 1
         end
     end
-    permits = permits + #lent_permits / 2
+    lent_out = redis.call("ZCOUNT", KEYS[4], "(" .. string.format("%.0f", now), "+inf")
+    permits = permits + redis.call("ZCARD", KEYS[4])
     free = permits - lent_out
 end
 
@@ -81,4 +92,6 @@ local waiters = redis.call("ZCOUNT", KEYS[3], now, "+inf")
 for i = 2, 4 do
     waiters = waiters + redis.call("PUBSUB", ARGV[1], ARGV[i])[2]
 end
-return {permits, redis.call("GET", KEYS[2]), waiters, holders, free, lent_out}
+local last_token = redis.call("GET", KEYS[2])
+last_token = last_token and string.sub(last_token, 1, longest_text)
+return {permits, last_token, waiters, holders, free, lent_out}
