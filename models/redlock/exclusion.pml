@@ -9,13 +9,15 @@
 // reply was lost may be executed at any later time. With LOSSES, single keys vanish, as long as the
 // hold keeps a majority. With -DFORGET all nodes lose their data once, and refuse all requests
 // until an operator starts a new set, at the earliest when each has run for a ttl. With
-// -DQUARANTINE the new set grants nothing for another ttl.
+// -DQUARANTINE the new set grants nothing for another ttl. With -DKEPT_ANSWERS an answer counts
+// beside those of later rounds, for a hold that lasts from the oldest request whose answer counts.
 //
 // holds  renewals
 // holds  lost_keys -DLOSSES=1
 // long   three_acquires -DACQUIRES=3 -DRENEWALS=1
 // holds  late_acquires -DLATE -DRENEWALS=0
 // holds  new_set_by_uptime -DFORGET -DRENEWALS=1
+// holds  answers_kept -DKEPT_ANSWERS
 // holds  new_set_in_quarantine -DFORGET -DFLUSHED -DQUARANTINE -DRENEWALS=1
 // breaks counted_from_reply one_believer -DCOUNTED_FROM_REPLY
 // breaks answers_of_two_rounds one_believer -DANSWERS_OF_TWO_ROUNDS
@@ -47,6 +49,10 @@ bool is_asking[2];
 byte asked[2];      // a set of nodes
 byte votes[2];
 byte elapsed[2];    // the ticks since the first node was asked
+#ifdef KEPT_ANSWERS
+bool has_vote[2 * NODES];  // of each client, from each node
+byte age[2 * NODES];       // the ticks since that request was sent
+#endif
 byte believed[2];   // the ticks until the client's deadline; 0: it holds nothing
 byte renewals[2];
 
@@ -104,7 +110,33 @@ inline end_round(c) {
 #endif
 }
 
+#ifdef KEPT_ANSWERS
+#define COUNT_VOTE(c, node) \
+    votes[c]++; \
+    has_vote[(c) * NODES + node] = true; \
+    age[(c) * NODES + node] = 0
+#define AGE(c, node) (has_vote[(c) * NODES + node] -> age[(c) * NODES + node] : TTL)
+#define OLDER(one, two) ((one) > (two) -> (one) : (two))
+#define YOUNGER(one, two) ((one) < (two) -> (one) : (two))
+// The second youngest of three: the oldest answer of the youngest majority.
+#define ELAPSED(c) \
+    OLDER(YOUNGER(AGE(c, 0), AGE(c, 1)), YOUNGER(OLDER(AGE(c, 0), AGE(c, 1)), AGE(c, 2)))
+#define HAS_MAJORITY(c) true
+#else
+#define COUNT_VOTE(c, node) votes[c]++
+#define ELAPSED(c) elapsed[c]
+#define HAS_MAJORITY(c) (votes[c] >= MAJORITY)
+#endif
+
 inline give_up(c) {
+#ifdef KEPT_ANSWERS
+    has_vote[(c) * NODES] = false;
+    has_vote[(c) * NODES + 1] = false;
+    has_vote[(c) * NODES + 2] = false;
+    age[(c) * NODES] = 0;
+    age[(c) * NODES + 1] = 0;
+    age[(c) * NODES + 2] = 0;
+#endif
     believed[c] = 0;
     attempt[c] = 0;
     renewals[c] = 0;
@@ -139,9 +171,9 @@ proctype Client(byte c) {
            is_asking[c] && asked[c] != ALL_NODES ->
            pick_node(node, c);
            if
-           :: MAY_SET(node) -> set_key(node, attempt[c]); votes[c]++
+           :: MAY_SET(node) -> set_key(node, attempt[c]); COUNT_VOTE(c, node)
            :: MAY_SET(node) -> set_key(node, attempt[c])  // the reply is lost
-           :: is_renewal && HAS_KEY(c, node) -> left[node] = TTL; votes[c]++
+           :: is_renewal && HAS_KEY(c, node) -> left[node] = TTL; COUNT_VOTE(c, node)
            :: is_renewal && HAS_KEY(c, node) -> left[node] = TTL
            :: true  // refused, or the request is lost
 #ifdef LATE
@@ -157,8 +189,8 @@ proctype Client(byte c) {
 #ifdef COUNTED_FROM_REPLY
            :: votes[c] >= MAJORITY -> believed[c] = TTL
 #else
-           :: votes[c] >= MAJORITY && elapsed[c] < TTL && (!is_renewal || believed[c] > 0) ->
-              believed[c] = (TTL - elapsed[c] > believed[c] -> TTL - elapsed[c] : believed[c])
+           :: HAS_MAJORITY(c) && ELAPSED(c) < TTL && (!is_renewal || believed[c] > 0) ->
+              believed[c] = (TTL - ELAPSED(c) > believed[c] -> TTL - ELAPSED(c) : believed[c])
 #endif
            :: else
            fi;
@@ -221,7 +253,23 @@ inline tick_client(c) {
     :: is_asking[c] && elapsed[c] < TTL -> elapsed[c]++
     :: else
     fi
+#ifdef KEPT_ANSWERS
+    ;
+    age_vote(c, 0);
+    age_vote(c, 1);
+    age_vote(c, 2)
+#endif
 }
+
+#ifdef KEPT_ANSWERS
+inline age_vote(c, node) {
+    if
+    :: has_vote[(c) * NODES + node] && age[(c) * NODES + node] < TTL ->
+       age[(c) * NODES + node]++
+    :: else
+    fi
+}
+#endif
 
 proctype World() {
     end:

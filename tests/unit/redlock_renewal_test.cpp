@@ -1,43 +1,78 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Which answers of one round extend a hold.
+// Which answers of the nodes extend a hold, and until when.
 #include <redis/quorum/renewal_tally.hpp>
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+#include <utility>
+
 namespace {
 
+using namespace std::chrono_literals;
 using outcome = pawl::renewal::outcome;
+using pawl::time_point;
 using pawl::redlock::membership_state;
 using pawl::redlock::renewal_tally;
 
-std::vector<membership_state> healthy(std::size_t nodes) {
-    std::vector<membership_state> result(nodes);
-    for (std::size_t i = 0; i < nodes; ++i) {
-        result[i].incarnation = 1;
-        result[i].nonce = std::to_string(i);
-        for (std::size_t j = 0; j < nodes; ++j)
-            result[i].vector.push_back({1, std::to_string(j)});
-    }
+constexpr time_point start{1h};
+
+// Of a set of five nodes.
+membership_state healthy(std::size_t node) {
+    membership_state result{.incarnation = 1, .nonce = std::to_string(node)};
+    for (std::size_t other = 0; other < 5; ++other)
+        result.vector.push_back({1, std::to_string(other)});
     return result;
 }
 
+renewal_tally::answer answer(outcome result, membership_state member, time_point sent_at = start) {
+    return {result, sent_at, std::make_shared<const membership_state>(std::move(member))};
+}
+
 TEST(RenewalTally, AMajorityExtends) {
-    const auto members = healthy(3);
-    renewal_tally tally;
-    EXPECT_EQ(tally.count(members, 2, outcome::extended), outcome::unknown);
-    EXPECT_EQ(tally.count(members, 1, outcome::unknown), outcome::unknown);
-    EXPECT_EQ(tally.count(members, 0, outcome::extended), outcome::extended);
+    renewal_tally tally(3);
+    tally.count(2, answer(outcome::extended, healthy(2)));
+    EXPECT_EQ(tally.result().outcome, outcome::unknown);
+    tally.count(1, answer(outcome::unknown, healthy(1)));
+    EXPECT_EQ(tally.result().outcome, outcome::unknown);
+    EXPECT_FALSE(tally.has_decided(1));
+    tally.count(0, answer(outcome::extended, healthy(0)));
+    EXPECT_EQ(tally.result().outcome, outcome::extended);
     EXPECT_FALSE(tally.has_outdated());
 }
 
 TEST(RenewalTally, TooManyRefuse) {
-    const auto members = healthy(5);
-    renewal_tally tally;
-    EXPECT_EQ(tally.count(members, 0, outcome::refused), outcome::unknown);
-    EXPECT_EQ(tally.count(members, 1, outcome::refused), outcome::unknown);
-    EXPECT_EQ(tally.count(members, 2, outcome::refused), outcome::refused);
+    renewal_tally tally(5);
+    tally.count(0, answer(outcome::refused, healthy(0)));
+    tally.count(1, answer(outcome::refused, healthy(1)));
+    tally.count(1, answer(outcome::refused, healthy(1)));
+    EXPECT_EQ(tally.result().outcome, outcome::unknown);
+    tally.count(2, answer(outcome::refused, healthy(2)));
+    EXPECT_EQ(tally.result().outcome, outcome::refused);
+}
+
+//   node 0 extends the hold for a request of the first moment, node 1 for one that was sent a
+//   second later, node 2 for one two seconds later
+//   nodes 0 and 1 may end it a ttl after the first request, nodes 1 and 2 not before a second more
+TEST(RenewalTally, TheOldestRequestThatCountsSaysUntilWhen) {
+    renewal_tally tally(3);
+    tally.count(0, answer(outcome::extended, healthy(0), start));
+    tally.count(1, answer(outcome::extended, healthy(1), start + 1s));
+    EXPECT_EQ(tally.result().sent_at, start);
+    tally.count(2, answer(outcome::extended, healthy(2), start + 2s));
+    EXPECT_EQ(tally.result().sent_at, start + 1s);
+}
+
+//   node 0 extends the hold | it is restarted, and refuses the next request
+TEST(RenewalTally, TheLastAnswerOfANodeCounts) {
+    renewal_tally tally(3);
+    tally.count(0, answer(outcome::extended, healthy(0)));
+    tally.count(0, answer(outcome::refused, healthy(0), start + 1s));
+    tally.count(1, answer(outcome::extended, healthy(1), start + 1s));
+    EXPECT_EQ(tally.result().outcome, outcome::unknown);
 }
 
 //   node 0 is a master that its Sentinels have replaced; the client is cut off with it
@@ -45,13 +80,15 @@ TEST(RenewalTally, TooManyRefuse) {
 //   the new master and node 2 grant the lock to another client
 //   the holder renews at nodes 0 and 1 | that must not extend its hold
 TEST(RenewalTally, ANodeThatAnotherOneKnowsToHaveForgottenDoesNotCount) {
-    auto members = healthy(3);
-    members[1].vector[0] = {2, "later"};
-    renewal_tally tally;
-    EXPECT_EQ(tally.count(members, 0, outcome::extended), outcome::unknown);
-    EXPECT_EQ(tally.count(members, 1, outcome::extended), outcome::unknown);
+    auto second = healthy(1);
+    second.vector[0] = {2, "later"};
+    renewal_tally tally(3);
+    tally.count(0, answer(outcome::extended, healthy(0)));
+    tally.count(1, answer(outcome::extended, second));
+    EXPECT_EQ(tally.result().outcome, outcome::unknown);
     EXPECT_TRUE(tally.has_outdated());
-    EXPECT_EQ(tally.count(members, 2, outcome::extended), outcome::extended);
+    tally.count(2, answer(outcome::extended, healthy(2)));
+    EXPECT_EQ(tally.result().outcome, outcome::extended);
 }
 
 }  // namespace

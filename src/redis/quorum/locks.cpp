@@ -71,6 +71,7 @@ locks::locks(const options& node_options, backend_context context,
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
                node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this),
       requests_in_flight_(members_.size()),
+      unanswered_renewals_(members_.size()),
       request_ended_(*context_.time, context_.strand) {
     request_ended_.prepare();
 }

@@ -118,7 +118,16 @@ private:
 
     boost::asio::awaitable<void> renew_at(redis::topology& servers, renewal_batch& batch) override;
     struct renewal_round;
-    boost::asio::awaitable<void> renew_at_node(renewal_round& round, std::size_t node);
+    class round_mark;
+    // Before the hold is released.
+    void end_renewals_of(const hold& released) noexcept;
+    boost::asio::awaitable<void> renew_round(std::shared_ptr<renewal_round> round);
+    // Asks the node until it has decided about each hold, with pauses.
+    boost::asio::awaitable<void> renew_at_node(std::shared_ptr<renewal_round> round,
+                                               std::size_t node);
+    boost::asio::awaitable<void> ask_for_renewals(std::shared_ptr<renewal_round> round,
+                                                  std::size_t node,
+                                                  std::vector<std::size_t> positions);
     std::string key_of(std::string_view name) const override {
         return std::string(scheme_.keys_of(name).lock());
     }
@@ -190,6 +199,8 @@ private:
     std::multimap<std::string, waiter*, std::less<>> waiters_;
     std::list<attempt*> attempts_;              // that are not decided yet
     std::vector<unsigned> requests_in_flight_;  // of each node
+    std::list<renewal_round*> renewal_rounds_;      // whose calls have not ended
+    std::vector<std::size_t> unanswered_renewals_;  // requests, of each node
     core::wakeup request_ended_;
     // Of owners whose holds are being ended by force, the nodes that have said so. With more of
     // them the messages of some are forgotten, and their renewals find the loss.

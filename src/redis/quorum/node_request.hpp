@@ -6,6 +6,7 @@
 // the one that remembers.
 #pragma once
 
+#include "../scripting/known_scripts.hpp"
 #include "../scripting/script_call.hpp"
 #include "../transport/link.hpp"
 
@@ -25,17 +26,21 @@ namespace pawl::redlock {
 
 // Returns the server's reply, also if it is an error. Throws as `link::exec` does, and
 // errc::unreachable if the node is not connected; then nothing was executed. `may_repeat` is asked
-// before the script's text is sent to a server that does not know its digest. The arguments must
-// outlive the operation.
+// before the script's text is sent to a server that does not know its digest. With `texts`, a
+// script that is not among them is sent by its text at once. The arguments must outlive the
+// operation.
 template <class Call, class MayRepeat>
 [[nodiscard]] boost::asio::awaitable<redis::reply> ask_node(redis::link& node, const Call& call,
                                                             time_point give_up_at,
-                                                            MayRepeat may_repeat) {
+                                                            MayRepeat may_repeat,
+                                                            redis::known_scripts* texts = nullptr) {
     if (!node.connected()) throw error(errc::unreachable, node.connection_failure());
     const auto connection = node.current().connection_number;
     const auto run = run_of(node.current());
     redis::script_call command = call.command(run);
+    if (texts != nullptr && !texts->contains(node, command.code())) command.send_text();
     auto answer = co_await node.exec(command.words(), give_up_at);
+    if (texts != nullptr) texts->add(node, command.code());
     if (answer.type != redis::reply::kind::error || !answer.text.starts_with("NOSCRIPT"))
         co_return answer;
     if (!node.connected() || node.current().connection_number != connection || !may_repeat())

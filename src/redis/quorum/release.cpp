@@ -92,6 +92,7 @@ bool locks::is_decided(const release_round& round) const {
 // All nodes are asked: also one that did not answer the acquire may have the lock.
 asio::awaitable<release_result> locks::release(const hold& held) {
     const operation_guard operation(*this);
+    end_renewals_of(held);
     auto locks_of_hold = std::make_shared<const std::vector<requested_lock>>(1, lock_of(held));
     const auto round = std::make_shared<release_round>(
         std::move(locks_of_hold),

@@ -6,77 +6,200 @@
 #include "node_request.hpp"
 #include "renewal_tally.hpp"
 
+#include "../common/back_off.hpp"
+
 #include <algorithm>
 #include <list>
+#include <utility>
 
 namespace asio = boost::asio;
+using namespace std::chrono_literals;
 
 namespace pawl::redlock {
 
-// The answers of one round of renewals, for holds of one mode. Only answers of the same round count
-// together.
+// Of the shortest ttl: the pauses before a node is asked again that has not answered.
+constexpr auto first_pause_share = 40, longest_pause_share = 10;
+// While a node is silent, no more renewals than these wait for its answer.
+constexpr std::size_t most_unanswered_renewals = 8;
+
+// The renewals of one call, for holds of one mode. The requests share it, and may outlive the call.
+// A node is asked until it has extended or refused each hold, and an answer counts as long as it
+// comes before the deadline that it extends.
 struct locks::renewal_round {
-    renewal_round(renewal_batch& renewals_of_round, std::size_t nodes)
-        : batch(renewals_of_round), members(nodes) {}
+    struct entry {
+        std::size_t index;  // into the batch
+        requested_lock lock;
+        fencing_token token;
+        duration ttl;
+        time_point deadline;  // an answer after it does not count
+        renewal_tally tally;
+        bool is_released = false;
+    };
+    renewal_round(renewal_batch& renewals_of_call, std::size_t nodes,
+                  const backend_context& context)
+        : batch(&renewals_of_call),
+          is_asked(nodes),
+          changed(*context.time, context.strand) {}
 
-    renewal_batch& batch;
-    std::vector<requested_lock> locks{};
-    std::vector<std::size_t> indices{};  // into the batch, of each lock
-    time_point sent_at{};
-    time_point give_up_at{};
-    std::vector<membership_state> members;  // of the nodes that have answered
-    std::vector<renewal_tally> tallies{};
+    // A request that has no answer yet.
+    class request_mark {
+    public:
+        request_mark(renewal_round& round, std::size_t node, std::size_t& unanswered) noexcept
+            : round_(round), node_(node), unanswered_(unanswered) {
+            round_.is_asked[node_] = true;
+            ++unanswered_;
+        }
+        ~request_mark() {
+            --unanswered_;
+            round_.is_asked[node_] = false;
+            round_.changed.notify();
+        }
+        request_mark(const request_mark&) = delete;
+        request_mark& operator=(const request_mark&) = delete;
 
-    void count(std::size_t position, std::size_t node, renewal::outcome answer) {
-        const auto index = indices[position];
-        const auto ttl = batch.renewals()[index].ttl;
-        const auto decided = tallies[position].count(members, node, answer);
-        if (decided != renewal::outcome::unknown)
-            batch.settle(index, decided, sent_at + ttl - drift(ttl));
+    private:
+        renewal_round& round_;
+        const std::size_t node_;
+        std::size_t& unanswered_;
+    };
+
+    renewal_batch* batch;  // null: the call has ended
+    std::vector<entry> entries{};
+    duration shortest_ttl = duration::max();
+    std::vector<bool> is_asked;  // of each node: a request has no answer yet
+    core::wakeup changed;
+
+    [[nodiscard]] bool is_open(const entry& each, time_point now) const {
+        return batch != nullptr && !each.is_released && now < each.deadline &&
+               !batch->renewals()[each.index].is_settled;
+    }
+    // Nothing if no answer matters any more.
+    [[nodiscard]] std::optional<time_point> open_until(time_point now) const {
+        std::optional<time_point> result;
+        for (const auto& each : entries)
+            if (is_open(each, now))
+                result = std::max(result.value_or(each.deadline), each.deadline);
+        return result;
+    }
+    [[nodiscard]] std::vector<std::size_t> positions_for(std::size_t node, time_point now) const {
+        std::vector<std::size_t> result;
+        for (std::size_t i = 0; i < entries.size(); ++i)
+            if (is_open(entries[i], now) && !entries[i].tally.has_decided(node))
+                result.push_back(i);
+        return result;
+    }
+    void count(std::size_t position, std::size_t node, renewal_tally::answer answer) {
+        auto& counted = entries[position];
+        counted.tally.count(node, std::move(answer));
+        const auto [outcome, sent_at] = counted.tally.result();
+        if (batch != nullptr && outcome != renewal::outcome::unknown)
+            batch->settle(counted.index, outcome, sent_at + counted.ttl - drift(counted.ttl));
     }
 };
 
-// One request to each node for all writers of the batch, and one for all readers.
+// The call of a round is under way.
+class locks::round_mark {
+public:
+    round_mark(std::list<renewal_round*>& rounds, renewal_round& begun)
+        : rounds_(rounds), position_(rounds.insert(rounds.end(), &begun)) {}
+    ~round_mark() {
+        (*position_)->batch = nullptr;
+        rounds_.erase(position_);
+    }
+    round_mark(const round_mark&) = delete;
+    round_mark& operator=(const round_mark&) = delete;
+
+private:
+    std::list<renewal_round*>& rounds_;
+    const std::list<renewal_round*>::iterator position_;
+};
+
+// A renewal that is sent after a release could restore the hold.
+void locks::end_renewals_of(const hold& released) noexcept {
+    for (auto* round : renewal_rounds_) {
+        for (auto& each : round->entries)
+            if (each.lock.value == released.grant.stored_value) each.is_released = true;
+        round->changed.notify();
+    }
+}
+
 asio::awaitable<void> locks::renew_at(redis::topology&, renewal_batch& batch) {
-    std::list<renewal_round> rounds;
-    std::vector<asio::awaitable<void>> requests;
+    std::vector<asio::awaitable<void>> rounds;
     for (const auto mode : {lock_mode::exclusive, lock_mode::shared}) {
-        auto& round = rounds.emplace_back(batch, members_.size());
-        round.sent_at = round.give_up_at = now();
+        auto round = std::make_shared<renewal_round>(batch, members_.size(), context_);
         for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
             const auto& each = batch.renewals()[i];
             if (each.held->claim.mode != mode) continue;
-            round.indices.push_back(i);
-            round.locks.push_back(lock_of(*each.held));
-            round.give_up_at = std::max(round.give_up_at, round.sent_at + node_timeout(each.ttl));
+            round->entries.push_back({i, lock_of(*each.held), each.held->grant.token, each.ttl,
+                                      each.held->grant.deadline, renewal_tally(members_.size())});
+            round->shortest_ttl = std::min(round->shortest_ttl, each.ttl);
         }
-        round.tallies.resize(round.locks.size());
-        for (std::size_t i = 0; !round.locks.empty() && i < members_.size(); ++i)
-            requests.push_back(renew_at_node(round, i));
+        if (!round->entries.empty()) rounds.push_back(renew_round(std::move(round)));
     }
-    co_await run_all(std::move(requests));
-    for (const auto& round : rounds)
-        if (std::ranges::any_of(round.tallies, &renewal_tally::has_outdated))
-            members_.on_outdated();
+    co_await run_all(std::move(rounds));
 }
 
-asio::awaitable<void> locks::renew_at_node(renewal_round& round, std::size_t node) {
+// Ends when each renewal is settled, or its deadline is over.
+asio::awaitable<void> locks::renew_round(std::shared_ptr<renewal_round> round) {
+    const round_mark mark(renewal_rounds_, *round);
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        spawn(renew_at_node(round, i));
+    auto silent_at = now() + node_timeout(round->shortest_ttl);
+    while (const auto open_until = round->open_until(now())) {
+        if (now() >= silent_at) {
+            silent_at = time_point::max();
+            for (std::size_t i = 0; i < members_.size(); ++i)
+                if (round->is_asked[i]) members_.set_silent(i, true);
+        }
+        co_await round->changed.wait_until(std::min(*open_until, silent_at));
+    }
+    if (std::ranges::any_of(round->entries, [](const renewal_round::entry& each) {
+            return each.tally.has_outdated();
+        }))
+        members_.on_outdated();
+}
+
+asio::awaitable<void> locks::renew_at_node(std::shared_ptr<renewal_round> round, std::size_t node) {
+    const redis::limits bounds{.first_pause = round->shortest_ttl / first_pause_share,
+                               .longest_pause = round->shortest_ttl / longest_pause_share};
+    redis::back_off pauses(time(), bounds);
+    for (;;) {
+        auto positions = round->positions_for(node, now());
+        if (positions.empty()) co_return;
+        const bool may_ask =
+            !members_.is_silent(node) || unanswered_renewals_[node] < most_unanswered_renewals;
+        if (may_ask) co_await ask_for_renewals(round, node, std::move(positions));
+        if (round->positions_for(node, now()).empty()) co_return;
+        const auto pause = std::max<duration>(pauses.next_pause(), 5ms);
+        const bool is_open = co_await pause_until(now() + pause);
+        if (!is_open) co_return;
+    }
+}
+
+asio::awaitable<void> locks::ask_for_renewals(std::shared_ptr<renewal_round> round,
+                                              std::size_t node,
+                                              std::vector<std::size_t> positions) {
+    const renewal_round::request_mark mark(*round, node, unanswered_renewals_[node]);
     try {
         renew_call call(set_);
-        for (std::size_t i = 0; i < round.locks.size(); ++i) {
-            const auto& requested = round.batch.renewals()[round.indices[i]];
-            call.add(round.locks[i], requested.held->grant.token, requested.ttl);
+        auto give_up_at = now();
+        for (const auto position : positions) {
+            const auto& each = round->entries[position];
+            call.add(each.lock, each.token, each.ttl);
+            give_up_at = std::max(give_up_at, each.deadline);
         }
-        const auto reply = co_await ask_node(members_.link_of(node), call, round.give_up_at);
+        const auto sent_at = now();
+        constexpr auto always = [] { return true; };
+        const auto reply = co_await ask_node(members_.link_of(node), call, give_up_at, always,
+                                             &renewal_scripts_);
         members_.set_silent(node, false);
         if (reply.type == redis::reply::kind::error) co_return;
         auto answer = call.read(reply);
         members_.on_objection(node, answer.standing);
-        round.members[node] = std::move(answer.member);
+        const auto member = std::make_shared<const membership_state>(std::move(answer.member));
         for (std::size_t i = 0; i < answer.outcomes.size(); ++i)
-            round.count(i, node, answer.outcomes[i]);
+            round->count(positions[i], node, {answer.outcomes[i], sent_at, member});
     } catch (const redis::connection_lost& e) {
-        members_.set_silent(node, true);
         log(members_.name_of(node) + ": a renewal was not answered: " + e.what());
     } catch (const std::exception&) {}  // the node is away, which the link has logged
 }

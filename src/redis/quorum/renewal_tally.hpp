@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Decides from the nodes' answers of one round whether a hold is extended. It sends nothing and
-// reads no clock.
+// Decides from the nodes' answers whether a hold is extended, and until when. It sends nothing and
+// reads no clock. models/redlock/exclusion.pml has the rule and its counterexamples.
 #pragma once
 
 #include "ballot.hpp"
@@ -10,25 +10,44 @@
 #include <pawl/spi/backend.hpp>
 
 #include <cstddef>
-#include <span>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace pawl::redlock {
 
 class renewal_tally {
 public:
-    // Counts a node's answer. `members` are the states of all nodes, as far as they have answered
-    // in this round. Returns `extended` or `refused` when that is decided, and `unknown` before.
-    renewal::outcome count(std::span<const membership_state> members, std::size_t node,
-                           renewal::outcome answer);
+    explicit renewal_tally(std::size_t nodes) : answers_(nodes) {}
+
+    struct answer {
+        renewal::outcome outcome = renewal::outcome::unknown;
+        time_point sent_at{};  // before the first byte of the request
+        // What the node said of itself. Null: it does not vote.
+        std::shared_ptr<const membership_state> member{};
+    };
+    // A later answer of the same node replaces the earlier one.
+    void count(std::size_t node, answer given);
+    // The node has extended or refused the hold, so it need not be asked again.
+    [[nodiscard]] bool has_decided(std::size_t node) const noexcept;
+
+    struct verdict {
+        renewal::outcome outcome = renewal::outcome::unknown;
+        // With `extended`: when the oldest request was sent whose answer counts. The requests to
+        // the nodes may have been sent at different times: a later request is, for the nodes, the
+        // same as an earlier one that the network has delayed.
+        time_point sent_at{};
+    };
+    [[nodiscard]] verdict result() const;
     // A node that answered has forgotten what its answer is about, as another one has heard. With
     // plain servers such a node refuses; an old master that its Sentinels have replaced does not.
-    [[nodiscard]] bool has_outdated() const noexcept { return has_outdated_; }
+    [[nodiscard]] bool has_outdated() const;
 
 private:
-    std::vector<std::size_t> extended_by_;
-    std::size_t refused_ = 0;
-    bool has_outdated_ = false;
+    [[nodiscard]] bool has_extended(std::size_t node) const noexcept;
+    [[nodiscard]] bool is_outdated(std::size_t node) const;
+
+    std::vector<std::optional<answer>> answers_;  // of each node
 };
 
 }  // namespace pawl::redlock

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "../topology/connected_link.hpp"
+#include "known_scripts.hpp"
 #include "script_call.hpp"
 #include "server_words.hpp"
 
@@ -26,13 +27,15 @@ inline constexpr auto session_words = [](const link& asked) {
 // `call` has the function `command`; `words_of` is called with the link that is asked, as late as
 // possible. `key` is one of the call's. All must outlive the operation. Throws as `link::exec`
 // does. `known` is the link of the key, for callers that have just asked for it and saw that it is
-// connected; null: unknown.
+// connected; null: unknown. With `texts`, a script that is not among them is sent by its text: the
+// deadline of a renewal leaves no time for a second round trip.
 template <class Call, class WordsOf>
 [[nodiscard]] boost::asio::awaitable<reply> run_script(topology& servers, std::string_view key,
                                                        const Call& call, const WordsOf& words_of,
                                                        time_point give_up_at,
                                                        prelude usual = prelude::none,
-                                                       link* known = nullptr) {
+                                                       link* known = nullptr,
+                                                       known_scripts* texts = nullptr) {
     redirection progress;
     for (;;) {
         auto* asked = std::exchange(known, nullptr);
@@ -43,12 +46,14 @@ template <class Call, class WordsOf>
         const auto before = asked == progress.asked_next ? prelude::ask : usual;
         const server_words words = words_of(*asked);
         script_call command = call.command(words);
+        if (texts != nullptr && !texts->contains(*asked, command.code())) command.send_text();
         auto answer = co_await asked->exec(command.words(), give_up_at, before);
         if (answer.type == reply::kind::error && answer.text.starts_with("NOSCRIPT")) {
             // The server executed nothing, so the same call may be sent again.
             command.send_text();
             answer = co_await asked->exec(command.words(), give_up_at, before);
         }
+        if (texts != nullptr) texts->add(*asked, command.code());
         if (answer.type != reply::kind::error || !servers.may_follow(answer)) co_return answer;
         const bool is_moved = co_await servers.follow(progress, key, *asked, answer, give_up_at);
         if (!is_moved) co_return answer;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Which scripts the present connection of each link has executed, so that its server knows their
+// digests. A request that must not cost a second round trip sends the text of any other script.
+#pragma once
+
+#include "../transport/link.hpp"
+#include "script.hpp"
+
+#include <cstdint>
+#include <map>
+#include <set>
+
+namespace pawl::redis {
+
+class known_scripts {
+public:
+    [[nodiscard]] bool contains(const link& server, const script& code) const {
+        const auto known = servers_.find(&server);
+        return known != servers_.end() &&
+               known->second.connection_number == server.current().connection_number &&
+               known->second.scripts.contains(&code);
+    }
+    // The server has answered a call of this script over its present connection.
+    void add(const link& server, const script& code) {
+        auto& known = servers_[&server];
+        const auto connection_number = server.current().connection_number;
+        if (known.connection_number != connection_number) known = {connection_number, {}};
+        known.scripts.insert(&code);
+    }
+
+private:
+    struct server_scripts {
+        std::uint64_t connection_number = 0;
+        std::set<const script*> scripts{};
+    };
+    std::map<const link*, server_scripts> servers_;
+};
+
+}  // namespace pawl::redis

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A set of nodes and programs without users, for tests of one interleaving.
+#pragma once
+
+#include "../kernel/trace.hpp"
+#include "../kernel/virtual_runtime.hpp"
+#include "../workload/single_client_process.hpp"
+#include "redlock_operator.hpp"
+#include "redlock_service.hpp"
+
+#include <pawl/client.hpp>
+
+#include <boost/asio/bind_executor.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pawl::simulation {
+
+class redlock_programs {
+public:
+    struct request {
+        std::optional<boost::system::error_code> outcome;
+        diagnostics messages;
+        held_lock lock;
+        [[nodiscard]] bool has_failed_with(errc reason) const {
+            return outcome && *outcome == make_error_code(reason);
+        }
+    };
+    struct program {
+        program(scheduler& loop, const node_networks& networks, const redlock::options& options,
+                prng random, const std::string& label, node_link_faults faults)
+            : process(loop, time_point(std::chrono::hours(1)), 1.0), time(process, random) {
+            const auto named = client_options_for(label, time);
+            locks.emplace(process.get_executor(),
+                          redlock_service(networks, process, options, redis::limits(), faults), named);
+        }
+        simulated_process process;
+        virtual_runtime time;
+        std::optional<client> locks;
+        std::vector<std::unique_ptr<request>> requests;
+    };
+
+    redlock_programs(std::size_t nodes, std::size_t count, network_faults faults,
+                     std::uint64_t seed = 1, node_link_faults link_faults = {})
+        : random_(seed) {
+        options_.ttl_max = std::chrono::seconds(10);
+        plan_.node_count = nodes;
+        for (std::size_t i = 0; i < nodes; ++i) {
+            options_.nodes.emplace_back().host = "node" + std::to_string(i + 1);
+            owned_.push_back(std::make_unique<simulated_network>(loop, random_.fork(), faults,
+                                                                 "node" + std::to_string(i + 1)));
+            networks.push_back(owned_.back().get());
+        }
+        begin_set();
+        for (std::size_t i = 0; i < count; ++i)
+            programs.push_back(std::make_unique<program>(loop, networks, options_, random_.fork(),
+                                                         "P" + std::to_string(i + 1),
+                                                         link_faults));
+    }
+    ~redlock_programs() {
+        for (const auto& each : programs)
+            each->process.post([by = each.get()] {
+                by->requests.clear();
+                by->locks.reset();
+            });
+        loop.run_for(std::chrono::seconds(30));
+    }
+    redlock_programs(const redlock_programs&) = delete;
+    redlock_programs& operator=(const redlock_programs&) = delete;
+
+    // The request stays in its program until `drop`.
+    request& acquire(program& by, const lock_options& options, const std::string& name = "it") {
+        auto& made = *by.requests.emplace_back(std::make_unique<request>());
+        by.process.post([&by, &made, options, name] {
+            by.locks->async_acquire(
+                name, options, made.messages,
+                asio_executor(by, [&made](const boost::system::error_code& ec, held_lock lock) {
+                    made.outcome = ec;
+                    made.lock = std::move(lock);
+                }));
+        });
+        return made;
+    }
+    request& try_acquire(program& by, const try_options& options, const std::string& name = "it") {
+        auto& made = *by.requests.emplace_back(std::make_unique<request>());
+        by.process.post([&by, &made, options, name] {
+            by.locks->async_try_acquire(
+                name, options, made.messages,
+                asio_executor(by, [&made](const boost::system::error_code& ec, held_lock lock) {
+                    made.outcome = ec;
+                    made.lock = std::move(lock);
+                }));
+        });
+        return made;
+    }
+    void release(program& by, request& held, std::optional<release_result>& result) {
+        by.process.post([&by, &held, &result] {
+            held.lock.async_release(asio_executor(
+                by, [&result](const boost::system::error_code&, release_result answer) {
+                    result = answer;
+                }));
+        });
+    }
+    void force_release(program& by, const std::string& name = "it") {
+        by.process.post([&by, name] {
+            by.locks->async_force_release(
+                name, asio_executor(by, [](const boost::system::error_code&, bool) {}));
+        });
+    }
+    template <class Condition>
+    [[nodiscard]] bool run_until(Condition is_met,
+                                 instant longest = std::chrono::seconds(60)) {
+        const auto until = loop.now() + longest;
+        while (!is_met() && loop.now() < until)
+            if (!loop.step()) break;
+        return is_met();
+    }
+    void set_latency(instant low, instant high) {
+        for (auto* each : networks)
+            each->set_latency(low, high);
+    }
+    // How many nodes have the lock.
+    [[nodiscard]] std::size_t count_of(const std::string& name = "it") {
+        std::size_t count = 0;
+        for (auto* each : networks)
+            if (each->server().data().peek("pawl:{" + name + "}") != nullptr) ++count;
+        return count;
+    }
+
+    scheduler loop;
+    node_networks networks;
+    std::vector<std::unique_ptr<program>> programs;
+
+private:
+    template <class Handler>
+    static auto asio_executor(program& by, Handler handler) {
+        return boost::asio::bind_executor(by.process.get_executor(), std::move(handler));
+    }
+    void begin_set() {
+        begins_ = std::make_unique<redlock_operator>(loop, networks, options_, plan_,
+                                                     random_.fork(), trace_);
+        begins_->begin_set(false, [](bool) {});
+        while (begins_->is_busy() && loop.step()) {}
+    }
+
+    prng random_;
+    redlock::options options_;
+    redlock_plan plan_;
+    trace trace_{loop, {}};
+    std::vector<std::unique_ptr<simulated_network>> owned_;
+    std::unique_ptr<redlock_operator> begins_;
+};
+
+}  // namespace pawl::simulation
