@@ -10,7 +10,8 @@
 // hold keeps a majority. With -DFORGET all nodes lose their data once, and refuse all requests
 // until an operator starts a new set, at the earliest when each has run for a ttl. With
 // -DQUARANTINE the new set grants nothing for another ttl. With -DKEPT_ANSWERS an answer counts
-// beside those of later rounds, for a hold that lasts from the oldest request whose answer counts.
+// beside those of later rounds, for a hold that lasts from the oldest request whose answer counts;
+// only client 0 renews.
 //
 // holds  renewals
 // holds  lost_keys -DLOSSES=1
@@ -50,8 +51,7 @@ byte asked[2];      // a set of nodes
 byte votes[2];
 byte elapsed[2];    // the ticks since the first node was asked
 #ifdef KEPT_ANSWERS
-bool has_vote[2 * NODES];  // of each client, from each node
-byte age[2 * NODES];       // the ticks since that request was sent
+byte age[NODES] = TTL;  // of client 0's requests: the ticks since they were sent; TTL: no answer
 #endif
 byte believed[2];   // the ticks until the client's deadline; 0: it holds nothing
 byte renewals[2];
@@ -113,30 +113,38 @@ inline end_round(c) {
 #ifdef KEPT_ANSWERS
 #define COUNT_VOTE(c, node) \
     votes[c]++; \
-    has_vote[(c) * NODES + node] = true; \
-    age[(c) * NODES + node] = 0
-#define AGE(c, node) (has_vote[(c) * NODES + node] -> age[(c) * NODES + node] : TTL)
+    age[node] = ((c) == 0 -> 0 : age[node])
 #define OLDER(one, two) ((one) > (two) -> (one) : (two))
 #define YOUNGER(one, two) ((one) < (two) -> (one) : (two))
 // The second youngest of three: the oldest answer of the youngest majority.
-#define ELAPSED(c) \
-    OLDER(YOUNGER(AGE(c, 0), AGE(c, 1)), YOUNGER(OLDER(AGE(c, 0), AGE(c, 1)), AGE(c, 2)))
-#define HAS_MAJORITY(c) true
+#define SECOND \
+    OLDER(YOUNGER(age[0], age[1]), YOUNGER(OLDER(age[0], age[1]), age[2]))
+#define ELAPSED(c) ((c) == 0 -> SECOND : elapsed[c])
+#define HAS_MAJORITY(c) ((c) == 0 || votes[c] >= MAJORITY)
+#define MAY_RENEW(c) ((c) == 0)
 #else
 #define COUNT_VOTE(c, node) votes[c]++
 #define ELAPSED(c) elapsed[c]
 #define HAS_MAJORITY(c) (votes[c] >= MAJORITY)
+#define MAY_RENEW(c) true
 #endif
 
-inline give_up(c) {
+inline forget_answers(c) {
 #ifdef KEPT_ANSWERS
-    has_vote[(c) * NODES] = false;
-    has_vote[(c) * NODES + 1] = false;
-    has_vote[(c) * NODES + 2] = false;
-    age[(c) * NODES] = 0;
-    age[(c) * NODES + 1] = 0;
-    age[(c) * NODES + 2] = 0;
+    if
+    :: c == 0 ->
+       age[0] = TTL;
+       age[1] = TTL;
+       age[2] = TTL
+    :: else
+    fi
+#else
+    skip
 #endif
+}
+
+inline give_up(c) {
+    forget_answers(c);
     believed[c] = 0;
     attempt[c] = 0;
     renewals[c] = 0;
@@ -161,7 +169,7 @@ proctype Client(byte c) {
            begin(c)
        }
     :: atomic {
-           believed[c] > 0 && !is_asking[c] && renewals[c] < RENEWALS ->
+           believed[c] > 0 && !is_asking[c] && renewals[c] < RENEWALS && MAY_RENEW(c) ->
            renewals[c]++;
            is_renewal = true;
            begin(c)
@@ -253,19 +261,12 @@ inline tick_client(c) {
     :: is_asking[c] && elapsed[c] < TTL -> elapsed[c]++
     :: else
     fi
-#ifdef KEPT_ANSWERS
-    ;
-    age_vote(c, 0);
-    age_vote(c, 1);
-    age_vote(c, 2)
-#endif
 }
 
 #ifdef KEPT_ANSWERS
-inline age_vote(c, node) {
+inline grow_old(node) {
     if
-    :: has_vote[(c) * NODES + node] && age[(c) * NODES + node] < TTL ->
-       age[(c) * NODES + node]++
+    :: age[node] < TTL -> age[node]++
     :: else
     fi
 }
@@ -280,6 +281,11 @@ proctype World() {
            tick_node(2);
            tick_client(0);
            tick_client(1);
+#ifdef KEPT_ANSWERS
+           grow_old(0);
+           grow_old(1);
+           grow_old(2);
+#endif
 #ifdef FORGET
            if
            :: uptime < TTL -> uptime++

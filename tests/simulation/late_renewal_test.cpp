@@ -15,20 +15,22 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr network_faults near{};
+[[nodiscard]] constexpr network_faults away(instant one_way) {
+    return {.latency_low = one_way, .latency_high = one_way};
+}
 
 class LateRenewal : public testing::TestWithParam<lock_mode> {
 protected:
     [[nodiscard]] lock_options hold() const { return {.ttl = 3s, .mode = GetParam()}; }
 };
 
-//   P: holds the lock, ttl 3 s | the nodes are 400 ms away from now on, a round trip of 800 ms
-//   each renewal is answered after more than a tenth of the ttl | the hold lives on
+//   P: holds the lock, ttl 3 s; a round trip to the nodes takes 800 ms | each renewal is answered
+//   after more than a tenth of the ttl | the hold lives on
 TEST_P(LateRenewal, OverNodesThatAreFarAway) {
-    redlock_programs set(3, 1, near);
+    redlock_programs set(3, 1, away(400ms));
     auto& request = set.acquire(*set.programs[0], hold());
     ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
     ASSERT_TRUE(request.lock.owns_lock()) << request.messages.message();
-    set.set_latency(400ms, 400ms);
     set.loop.run_for(60s);
     EXPECT_EQ(request.lock.state(), lock_state::held);
     EXPECT_EQ(set.count_of(), 3U);
@@ -85,34 +87,46 @@ TEST_P(LateRenewal, NoneIsSentAfterTheRelease) {
     EXPECT_EQ(set.count_of(), 0U) << "a renewal came after the release";
 }
 
-//   P: holds the lock, ttl 3 s, at a server that has never run the script of a renewal | its answer
-//   takes more than a third of the ttl
-TEST_P(LateRenewal, AtOneServer) {
-    scheduler loop;
-    prng random{1};
-    simulated_network network{loop, random.fork(), near};
-    const redis::options options;
-    single_client_process program{loop, network, options, random.fork()};
-    held_lock lock;
-    program.process.post([&] {
-        program.locks->async_acquire(
-            "it", hold(),
-            boost::asio::bind_executor(
-                program.process.get_executor(),
-                [&](const boost::system::error_code&, held_lock granted) {
-                    lock = std::move(granted);
-                }));
-    });
-    loop.run_for(100ms);
-    ASSERT_TRUE(lock.owns_lock());
-    network.set_latency(550ms, 550ms);
-    loop.run_for(30s);
-    EXPECT_EQ(lock.state(), lock_state::held);
-    program.process.post([&] {
-        lock = {};
-        program.locks.reset();
-    });
-    loop.run_for(20s);
+//   P: holds the lock | all nodes freeze, with P's renewals in their sockets | P ends; its lease
+//   ends, too | the nodes go on: they must not extend or restore a hold that nobody has any more
+TEST_P(LateRenewal, OfAClientThatHasEndedDoesNothing) {
+    redlock_programs set(3, 2, near);
+    auto& dead = set.acquire(*set.programs[0], hold());
+    ASSERT_TRUE(set.run_until([&] { return dead.outcome.has_value(); }));
+    for (auto* each : set.networks)
+        each->freeze();
+    set.loop.run_for(1200ms);
+    set.programs[0]->process.pause();
+    set.loop.run_for(8s);
+    for (auto* each : set.networks)
+        each->thaw();
+    set.loop.run_for(50ms);
+    EXPECT_EQ(set.count_of(), 0U);
+    auto& next = set.acquire(*set.programs[1], {.ttl = 3s, .wait = 1s});
+    ASSERT_TRUE(set.run_until([&] { return next.outcome.has_value(); }));
+    EXPECT_TRUE(next.lock.owns_lock()) << next.messages.message();
+    set.programs[0]->process.resume();
+}
+
+//   P: holds the lock | the clocks of nodes 1 and 2 are set forward by an hour, one after the
+//   other, then both at once | a renewal is too late by such a clock; P learns the clock from the
+//   answer, and repeats the renewal at once if too few other nodes have extended the hold
+TEST_P(LateRenewal, OutlivesClocksThatAreSet) {
+    redlock_programs set(3, 1, near);
+    auto& request = set.acquire(*set.programs[0], hold());
+    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    for (const std::size_t node : {0U, 1U, 0U}) {
+        set.networks[node]->jump_clock(1h / 1us);
+        set.loop.run_for(2100ms);
+        EXPECT_EQ(set.count_of(), 3U) << "node " << node;
+    }
+    for (const std::size_t node : {0U, 1U})
+        set.networks[node]->jump_clock(1h / 1us);
+    set.loop.run_for(1100ms);
+    EXPECT_EQ(set.count_of(), 3U);
+    set.networks[2]->jump_clock(-(1h / 1us));
+    set.loop.run_for(10s);
+    EXPECT_EQ(request.lock.state(), lock_state::held);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LateRenewal,

@@ -127,8 +127,10 @@ asio::awaitable<std::vector<lease_handle>> engine::acquire_batch(
     }
     auto grants = co_await live_backend().acquire_batch(claims, give_up_at);
     throw_if_forked();
-    for (std::size_t i = 0; i < grants.size(); ++i)
-        handles.push_back(keep(reservations[i], {}, std::move(grants[i])));
+    for (std::size_t i = 0; i < grants.size(); ++i) {
+        auto owner = std::move(grants[i].owner);
+        handles.push_back(keep(reservations[i], std::move(owner), std::move(grants[i])));
+    }
     if (options.durable != durability::primary && !handles.empty())
         co_await confirm_durability(handles, options.durable, give_up_at);
     co_return handles;

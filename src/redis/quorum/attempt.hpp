@@ -6,6 +6,7 @@
 
 #include "ballot.hpp"
 #include "calls.hpp"
+#include "contest.hpp"
 
 #include "../common/acquire_attempt.hpp"
 
@@ -29,6 +30,7 @@ struct attempt {
         : locks(std::make_shared<const std::vector<requested_lock>>(std::move(requested))),
           ttl(lease),
           votes(nodes),
+          rivals(locks->front().value, locks->front().is_shared(), nodes),
           node_states(nodes),
           changed(*context.time, context.strand) {}
 
@@ -68,7 +70,17 @@ struct attempt {
     std::string floor{};      // of the counters, the same for all nodes
     std::string client{};     // that waits; empty: none
     time_point give_up_at{};  // of the requests
+    time_point sent_at{};     // before the first request; the lease counts from it
+    // When the nodes that have not answered are too late. Later, if some are asked again.
+    time_point answers_by{};
     ballot votes;
+    contest rivals;
+    // Of a split: until when this attempt asks again at all, and when it does so next.
+    time_point contends_until{};
+    std::optional<time_point> judged_at{}, asks_again_at{};
+    std::optional<duration> next_pause{};
+    bool is_judged = false;                   // the refusals say why the attempt has failed
+    std::optional<std::string> first_rank{};  // for which the attempt gives its nodes back
     std::vector<node_state> node_states;
     std::size_t confirmations_in_flight = 0;
     outcome decision = outcome::undecided;

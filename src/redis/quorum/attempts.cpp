@@ -26,8 +26,7 @@ constexpr std::string_view place_ms = "10000";
 
 }  // namespace
 
-// After all nodes have been asked; `sent_at` is before the first request.
-locks::attempt_result locks::result_of(const attempt& current, time_point sent_at) const {
+locks::attempt_result locks::result_of(const attempt& current) const {
     attempt_result result;
     // A place that a node gives later ends by itself.
     result.is_in_line = std::ranges::any_of(current.node_states, &attempt::node_state::is_held);
@@ -35,14 +34,14 @@ locks::attempt_result locks::result_of(const attempt& current, time_point sent_a
         const auto& tokens = current.votes.tokens();
         for (std::size_t i = 0; i < tokens.size(); ++i) {
             grant granted;
-            granted.deadline = sent_at + current.ttl - drift(current.ttl);
+            granted.deadline = current.sent_at + current.ttl - drift(current.ttl);
             granted.token = fencing_token(static_cast<std::uint64_t>(tokens[i]));
             granted.stored_value = (*current.locks)[i].value;
             result.grants.push_back(std::move(granted));
         }
         return result;
     }
-    std::size_t answers = 0, held = 0;
+    std::size_t answers = 0;
     std::vector<time_point> free_times;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const auto& state = current.node_states[i];
@@ -51,7 +50,6 @@ locks::attempt_result locks::result_of(const attempt& current, time_point sent_a
             free_times.push_back(now());
         } else if (state.is_held) {
             ++answers;
-            ++held;
             if (state.left_ms >= 0)
                 free_times.push_back(now() + redis::milliseconds_of(state.left_ms));
         }
@@ -60,7 +58,9 @@ locks::attempt_result locks::result_of(const attempt& current, time_point sent_a
         result.trouble = no_quorum_error(current);
         return result;
     }
-    result.was_split = held < members_.majority();
+    result.took = now() - current.sent_at;
+    result.first_rank = current.first_rank;
+    if (!current.rivals.is_held_at(members_.majority())) result.split = split_error(current);
     if (free_times.size() >= members_.majority()) {
         const auto last = free_times.begin() + static_cast<std::ptrdiff_t>(members_.majority()) - 1;
         std::ranges::nth_element(free_times, last);
@@ -69,8 +69,7 @@ locks::attempt_result locks::result_of(const attempt& current, time_point sent_a
     return result;
 }
 
-error locks::no_quorum_error(const attempt& current) const {
-    node_failures failures(members_.size());
+std::vector<std::string> locks::answers_of(const attempt& current) const {
     std::vector<std::string> texts;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const auto& state = current.node_states[i];
@@ -82,36 +81,48 @@ error locks::no_quorum_error(const attempt& current) const {
             texts.emplace_back("had not answered yet");
         else
             texts.push_back(without_name(state.trouble, members_.name_of(i)));
+    }
+    return texts;
+}
+
+error locks::no_quorum_error(const attempt& current) const {
+    node_failures failures(members_.size());
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        const auto& state = current.node_states[i];
         if (!state.trouble.empty()) failures.add(i, error(state.trouble_reason, state.trouble));
     }
     const auto reason = failures.lasting_reason();
+    const auto needed_ttl = 6 * members_.round_trip_of_majority();
+    std::string advice = "; try again later.";
+    if (needed_ttl > current.ttl)
+        advice = ". A majority of the nodes answers only after " +
+                 redis::milliseconds_text(members_.round_trip_of_majority()) +
+                 " ms; use a ttl of at least " +
+                 std::to_string(std::chrono::ceil<std::chrono::seconds>(needed_ttl).count()) +
+                 " s.";
     return {reason.value_or(errc::no_quorum),
             "The lock '" + current.locks->front().name + "' needs " +
                 std::to_string(members_.majority()) + " of " + std::to_string(members_.size()) +
-                " nodes: " + grouped_text(members_.names(), texts) +
-                (reason ? "." : ". What was granted is given back; try again later.")};
+                " nodes: " + grouped_text(members_.names(), answers_of(current)) +
+                (reason ? "." : ". What was granted is given back" + advice)};
 }
 
-void locks::send_to_nodes(const std::shared_ptr<attempt>& current) {
-    const auto no_token = std::make_shared<const std::string>("0");
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        auto& state = current->node_states[i];
-        if (!members_.may_vote(i)) {
-            state.trouble = members_.objection_of(i);
-            state.trouble_reason = members_.reason_of(i);
-            current->votes.count_refusal(i);
-            continue;
-        }
-        auto& undos = undos_.of(members_.link_of(i));
-        if (undos.is_full()) {
-            state.trouble = "too many earlier requests had no answer, and are still being undone";
-            current->votes.count_refusal(i);
-            continue;
-        }
-        state.undo.emplace(undo_of(current->locks, no_token, i), current->ttl);
-        state.undo->about_to_send(undos);
-        spawn(ask_for_locks(current, i));
+void locks::send_to_node(const std::shared_ptr<attempt>& current, std::size_t node) {
+    auto& state = current->node_states[node];
+    if (!members_.may_vote(node)) {
+        state.trouble = members_.objection_of(node);
+        state.trouble_reason = members_.reason_of(node);
+        return current->votes.count_refusal(node);
     }
+    auto& undos = undos_.of(members_.link_of(node));
+    if (undos.is_full()) {
+        state.trouble = "too many earlier requests had no answer, and are still being undone";
+        return current->votes.count_refusal(node);
+    }
+    const auto no_token = std::make_shared<const std::string>("0");
+    state.undo.emplace(undo_of(current->locks, no_token, node), current->ttl);
+    state.undo->about_to_send(undos);
+    spawn(ask_for_locks(current, node));
 }
 
 asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std::size_t node) {
@@ -129,9 +140,11 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
         const auto may_repeat = [&current] {
             return current->decision == attempt::outcome::undecided;
         };
+        const auto asked_at = now();
         const auto reply =
             co_await ask_node(members_.link_of(node), call, current->give_up_at, may_repeat);
         members_.set_silent(node, false);
+        members_.note_round_trip(node, now() - asked_at);
         if (reply.type == redis::reply::kind::error) {
             state.fail(redis::to_error(reply.text, members_.name_of(node)));
             if (redis::proves_no_change(reply.text) && state.undo)
@@ -174,6 +187,7 @@ void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t n
     if (answer.standing.refusal == objection::none) {
         state.is_held = true;
         state.left_ms = answer.left_ms;
+        current->rivals.count_refusal(node, std::move(answer.holders));
     } else {
         members_.on_objection(node, answer.standing);
         state.trouble = members_.objection_of(node);
@@ -236,23 +250,27 @@ bool locks::has_all_answers(const attempt& current) const {
 }
 
 // Waits until the attempt is granted or lost.
-asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, time_point answers_by,
-                                    time_point deadline) {
+asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, const precedence& known) {
     auto& votes = current->votes;
+    const auto deadline = current->sent_at + current->ttl - drift(current->ttl);
     std::optional<time_point> grace_ends;
     while (now() < deadline && current->decision == attempt::outcome::undecided) {
         if (votes.is_won()) co_return current->keep();
         const bool has_ended = votes.has_fixed_tokens() && has_all_answers(*current) &&
                                current->confirmations_in_flight == 0;
-        if (votes.is_lost() || has_ended || now() >= answers_by) break;
-        auto wait_until = answers_by;
-        if (!votes.has_fixed_tokens() && votes.has_granted_majority()) {
+        if (has_ended || now() >= current->answers_by) break;
+        auto wait_until = current->answers_by;
+        const auto next = next_step_of_split(current, known);
+        if (next.gives_up) break;
+        if (next.is_split) {
+            wait_until = std::min(current->answers_by, next.wait_until);
+        } else if (!votes.has_fixed_tokens() && votes.has_granted_majority()) {
             if (!grace_ends) grace_ends = now() + answer_grace;
             if (has_all_answers(*current) || now() >= *grace_ends) {
                 start_confirmations(current);
                 continue;
             }
-            wait_until = std::min(answers_by, *grace_ends);
+            wait_until = std::min(wait_until, *grace_ends);
         }
         co_await current->changed.wait_until(wait_until);
     }
@@ -260,20 +278,20 @@ asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, time_point
 }
 
 // An attempt that has failed learns whether somebody has the locks, or too few nodes can tell.
-asio::awaitable<void> locks::wait_for_reasons(std::shared_ptr<attempt> current,
-                                              time_point answers_by) {
+asio::awaitable<void> locks::wait_for_reasons(std::shared_ptr<attempt> current) {
     const auto have_told = [&] {
         std::size_t count = 0;
         for (std::size_t i = 0; i < members_.size(); ++i)
             if (current->node_states[i].has_told() || current->votes.has_granted(i)) ++count;
         return count >= members_.majority();
     };
-    while (now() < answers_by && !have_told() && !has_all_answers(*current))
-        co_await current->changed.wait_until(answers_by);
+    while (now() < current->answers_by && !have_told() && !has_all_answers(*current))
+        co_await current->changed.wait_until(current->answers_by);
 }
 
 asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requested_lock> requested,
-                                                            duration ttl, bool waits) {
+                                                            duration ttl, bool waits,
+                                                            const precedence& known) {
     const auto current =
         std::make_shared<attempt>(std::move(requested), ttl, members_.size(), context_);
     current->ttl_ms = redis::milliseconds_text(ttl);
@@ -293,18 +311,20 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
         const std::list<attempt*>::iterator position;
     };
     const guard abandon_guard(attempts_, *current);
-    const auto sent_at = now();
-    current->give_up_at = sent_at + std::max(ttl, options_.reply_timeout);
-    send_to_nodes(current);
-    const auto answers_by = sent_at + node_timeout(ttl);
-    co_await decide(current, answers_by, sent_at + ttl - drift(ttl));
-    if (current->decision != attempt::outcome::granted)
-        co_await wait_for_reasons(current, answers_by);
+    current->sent_at = now();
+    current->give_up_at = current->sent_at + std::max(ttl, options_.reply_timeout);
+    current->answers_by = current->sent_at + node_timeout(ttl);
+    current->contends_until = current->sent_at + std::min(ttl / 3, longest_try());
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        send_to_node(current, i);
+    co_await decide(current, known);
+    if (current->decision != attempt::outcome::granted && !current->is_judged)
+        co_await wait_for_reasons(current);
     for (std::size_t i = 0; i < members_.size(); ++i)
         if (current->votes.is_outstanding(i)) members_.set_silent(i, true);
     if (!current->votes.outdated_nodes().empty()) members_.on_outdated();
     if (current->decision == attempt::outcome::granted) start_confirmations(current);
-    co_return result_of(*current, sent_at);
+    co_return result_of(*current);
 }
 
 }  // namespace pawl::redlock

@@ -27,6 +27,8 @@ public:
 
     // The node was not asked, or did not grant the locks.
     void count_refusal(std::size_t node) noexcept { votes_[node].state = vote_state::refused; }
+    // A node that has refused is asked again: for the protocol, that is a slow answer.
+    void ask_again(std::size_t node) noexcept { votes_[node].state = vote_state::outstanding; }
     // The node granted the locks with these counters, one for each name.
     void count_grant(std::size_t node, membership_state member, std::vector<std::int64_t> counters);
     // The node has raised its counters to the tokens.

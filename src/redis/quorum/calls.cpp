@@ -66,8 +66,10 @@ acquire_call::answer acquire_call::read(const reply& from) const {
     if (result.standing.refusal != objection::none) return result;
     result.is_granted = reader.at(0).flag();
     if (!result.is_granted) {
-        reader.expect_size(2);
+        reader.expect_size(2 + locks.size());
         result.left_ms = reader.at(1).integer(-1);
+        for (std::size_t i = 0; i < locks.size(); ++i)
+            result.holders.push_back(reader.at(2 + i).text());
         return result;
     }
     if (!set.is_fenced()) {
@@ -116,8 +118,10 @@ confirm_call::answer confirm_call::read(const reply& from) const {
     return result;
 }
 
-void renew_call::add(const requested_lock& lock, fencing_token token, duration ttl) {
-    entries_.push_back({&lock, std::to_string(token.value()), redis::milliseconds_text(ttl)});
+void renew_call::add(const requested_lock& lock, fencing_token token, duration ttl,
+                     std::string not_after_ms) {
+    entries_.push_back({&lock, std::to_string(token.value()), redis::milliseconds_text(ttl),
+                        std::move(not_after_ms)});
 }
 
 script_call renew_call::command(std::string_view run) const {
@@ -125,12 +129,12 @@ script_call renew_call::command(std::string_view run) const {
     auto keys = keys_of(set_);
     words arguments{run, set_.set, set_.keep_ms, set_.channel_prefix};
     const bool is_shared = !entries_.empty() && entries_.front().lock->is_shared();
-    for (const auto& [lock, token, ttl_ms] : entries_) {
+    for (const auto& [lock, token, ttl_ms, not_after_ms] : entries_) {
         if (is_shared)
             append_keys_for_readers(keys, lock->keys);
         else
             keys.insert(keys.end(), {lock->keys.lock(), lock->keys.fence(), lock->keys.queue()});
-        arguments.insert(arguments.end(), {lock->value, token, ttl_ms, lock->name});
+        arguments.insert(arguments.end(), {lock->value, token, ttl_ms, lock->name, not_after_ms});
     }
     return {is_shared ? scripts::read_renew : scripts::renew, keys, arguments};
 }
@@ -143,12 +147,14 @@ renew_call::answer renew_call::read(const reply& from) const {
         result.member = member_of(reader, 2);
         result.member.nonce = reader.at(4).text();
     }
+    result.node_ms = reader.at(set_.is_fenced() ? 5 : 2).integer(0);
     const auto outcomes = reader.at(1);
     outcomes.expect_size(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-        switch (outcomes.at(i).integer(-1, 1)) {
+        switch (outcomes.at(i).integer(-2, 1)) {
         case 1: result.outcomes.push_back(renewal::outcome::extended); break;
         case 0: result.outcomes.push_back(renewal::outcome::refused); break;
+        case -2: result.is_late = true; [[fallthrough]];
         default: result.outcomes.push_back(renewal::outcome::unknown);
         }
     }
@@ -171,17 +177,14 @@ script_call release_call::command(std::string_view run) const {
     return {is_shared ? scripts::read_release : scripts::release, keys, arguments};
 }
 
-std::vector<release_result> release_call::read(const reply& from) const {
+std::vector<node_release> release_call::read(const reply& from) const {
+    static constexpr std::array meanings{node_release::gone, node_release::released,
+                                         node_release::taken_over, node_release::overtaken};
     const reply_reader reader(scripts::release, from, subject);
     reader.expect_size(locks.size());
-    std::vector<release_result> results;
-    for (std::size_t i = 0; i < locks.size(); ++i) {
-        switch (reader.at(i).integer(0, 2)) {
-        case 0: results.push_back(release_result::expired); break;
-        case 1: results.push_back(release_result::released); break;
-        default: results.push_back(release_result::taken_over);
-        }
-    }
+    std::vector<node_release> results;
+    for (std::size_t i = 0; i < locks.size(); ++i)
+        results.push_back(meanings.at(static_cast<std::size_t>(reader.at(i).integer(0, 3))));
     return results;
 }
 

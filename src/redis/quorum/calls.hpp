@@ -74,7 +74,8 @@ struct acquire_call {
         bool is_granted = false;
         membership_state member{};             // if granted
         std::vector<std::int64_t> counters{};  // if granted
-        std::int64_t left_ms = 0;  // of the longest lease, if it is not free; -1: no end
+        std::int64_t left_ms = 0;            // of the longest lease, if it is not free; -1: no end
+        std::vector<std::string> holders{};  // of each lock, if they are not free; empty: free
     };
     [[nodiscard]] answer read(const redis::reply& from) const;
 
@@ -111,13 +112,16 @@ private:
 class renew_call {
 public:
     explicit renew_call(const set_parameters& set) : set_(set) {}
-    // The lock and the texts must outlive the call.
-    void add(const requested_lock& lock, fencing_token token, duration ttl);
+    // The lock must outlive the call. `not_after_ms` is by the node's clock; empty: not known.
+    void add(const requested_lock& lock, fencing_token token, duration ttl,
+             std::string not_after_ms);
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     struct answer {
         standing_reply standing;
         std::vector<renewal::outcome> outcomes{};  // if the node votes
         membership_state member{};                 // the same, with fencing
+        std::int64_t node_ms = 0;                  // the node's clock, if it votes
+        bool is_late = false;  // for one of the holds, by the node's clock: nothing was done
     };
     [[nodiscard]] answer read(const redis::reply& from) const;
 
@@ -125,10 +129,18 @@ private:
     [[nodiscard]] redis::script_call classic_command() const;
     struct entry {
         const requested_lock* lock;
-        std::string token, ttl_ms;
+        std::string token, ttl_ms, not_after_ms;
     };
     const set_parameters& set_;
     std::vector<entry> entries_;
+};
+
+// What a node says of a hold that is released.
+enum class node_release : std::uint8_t {
+    gone,
+    released,
+    taken_over,  // another holder has the lock
+    overtaken    // gone, and the node has granted the lock to another attempt since
 };
 
 // release.lua, classic_release.lua
@@ -139,7 +151,7 @@ struct release_call {
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     // For each lock.
-    [[nodiscard]] std::vector<release_result> read(const redis::reply& from) const;
+    [[nodiscard]] std::vector<node_release> read(const redis::reply& from) const;
 
 private:
     [[nodiscard]] redis::script_call classic_command() const;

@@ -31,7 +31,7 @@ script_call renew_call::classic_command() const {
     words keys, arguments{text_of(set_.layout)};
     for (const auto& each : entries_) {
         keys.push_back(each.lock->keys.lock());
-        arguments.insert(arguments.end(), {each.lock->value, each.ttl_ms});
+        arguments.insert(arguments.end(), {each.lock->value, each.ttl_ms, each.not_after_ms});
     }
     return {scripts::classic_renew, keys, arguments};
 }

@@ -71,6 +71,7 @@ locks::locks(const options& node_options, backend_context context,
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
                node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this),
       requests_in_flight_(members_.size()),
+      node_clocks_(members_.size()),
       unanswered_renewals_(members_.size()),
       request_ended_(*context_.time, context_.strand) {
     request_ended_.prepare();
@@ -131,9 +132,13 @@ asio::awaitable<void> locks::close(time_point give_up_at) {
     co_await lock_base::close(give_up_at);
 }
 
+// Nodes that are known to be far away get more time, if the rest of the lease is worth it. An
+// acquire may need two round trips.
 duration locks::node_timeout(duration ttl) const {
     const auto longest = std::min<duration>(options_.reply_timeout, 1s);
-    return std::clamp<duration>(ttl / 10, std::min<duration>(50ms, longest), longest);
+    const auto usual = std::clamp<duration>(ttl / 10, std::min<duration>(50ms, longest), longest);
+    const auto measured = 3 * members_.round_trip_of_majority();
+    return std::max(usual, std::min({measured, ttl / 2, options_.reply_timeout}));
 }
 
 requested_lock locks::make_lock(const claim& wanted, std::string_view owner) const {
@@ -175,6 +180,10 @@ asio::awaitable<bool> locks::pause_until(time_point when) {
 
 void locks::on_connected(const redis::link& connected_link) {
     members_.on_connected(connected_link);
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        if (const auto clock_us = connected_link.current().time_us;
+            &members_.link_of(i) == &connected_link && clock_us > 0)
+            node_clocks_[i] = std::chrono::microseconds(clock_us) - now().time_since_epoch();
     report_if_other_server(connected_link);
     undos_.of(connected_link).retry_now();
     // Messages that were published while there was no connection are lost.

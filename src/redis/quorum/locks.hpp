@@ -65,14 +65,19 @@ private:
         // When a majority may be free, if nobody renews; nothing if that is not known.
         std::optional<time_point> free_at{};
         bool is_in_line = false;  // of a node, if the attempt waits
-        // Nobody else holds a majority: attempts were made at the same time.
-        bool was_split = false;
+        // Nobody else is known to hold a majority: attempts were made at the same time.
+        std::optional<error> split{};
+        std::optional<std::string> first_rank{};  // for which the nodes were given back
+        duration took{};
     };
+    // One acquire, over all its attempts.
+    struct acquire_try;
     [[nodiscard]] time_point next_attempt_after(const attempt_result& failed,
                                                 redis::back_off& poll_pauses);
     boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> requested,
-                                                         duration ttl, bool waits);
-    void send_to_nodes(const std::shared_ptr<attempt>& current);
+                                                         duration ttl, bool waits,
+                                                         const precedence& known);
+    void send_to_node(const std::shared_ptr<attempt>& current, std::size_t node);
     boost::asio::awaitable<void> ask_for_locks(std::shared_ptr<attempt> current, std::size_t node);
     // False: nothing is to be confirmed at this node. True: `confirm_at` must follow.
     [[nodiscard]] static bool begin_confirmation(attempt& current, std::size_t node);
@@ -81,12 +86,23 @@ private:
     void handle_answer(const std::shared_ptr<attempt>& current, std::size_t node,
                        acquire_call::answer answer);
     void start_confirmations(const std::shared_ptr<attempt>& current);
-    boost::asio::awaitable<void> decide(std::shared_ptr<attempt> current, time_point answers_by,
-                                        time_point deadline);
-    boost::asio::awaitable<void> wait_for_reasons(std::shared_ptr<attempt> current,
-                                                  time_point answers_by);
+    boost::asio::awaitable<void> decide(std::shared_ptr<attempt> current, const precedence& known);
+    struct split_step {
+        bool gives_up = false;
+        bool is_split = false;
+        time_point wait_until = time_point::max();
+    };
+    // Gives up if another holder has the locks, or comes before this attempt.
+    [[nodiscard]] split_step next_step_of_split(const std::shared_ptr<attempt>& current,
+                                                const precedence& known);
+    time_point ask_again(const std::shared_ptr<attempt>& current);
+    // How long a try without a wait goes on if the nodes are split.
+    [[nodiscard]] duration longest_try() const noexcept;
+    boost::asio::awaitable<void> wait_for_reasons(std::shared_ptr<attempt> current);
     [[nodiscard]] bool has_all_answers(const attempt& current) const;
-    [[nodiscard]] attempt_result result_of(const attempt& current, time_point sent_at) const;
+    [[nodiscard]] attempt_result result_of(const attempt& current) const;
+    [[nodiscard]] std::vector<std::string> answers_of(const attempt& current) const;
+    [[nodiscard]] error split_error(const attempt& current) const;
     [[nodiscard]] error no_quorum_error(const attempt& current) const;
 
     [[nodiscard]] requested_lock make_lock(const claim& wanted, std::string_view owner) const;
@@ -125,7 +141,8 @@ private:
     // Asks the node until it has decided about each hold, with pauses.
     boost::asio::awaitable<void> renew_at_node(std::shared_ptr<renewal_round> round,
                                                std::size_t node);
-    boost::asio::awaitable<void> ask_for_renewals(std::shared_ptr<renewal_round> round,
+    // True: a node has refused a renewal as too late, and its clock is known by now.
+    boost::asio::awaitable<bool> ask_for_renewals(std::shared_ptr<renewal_round> round,
                                                   std::size_t node,
                                                   std::vector<std::size_t> positions);
     std::string key_of(std::string_view name) const override {
@@ -199,8 +216,11 @@ private:
     std::multimap<std::string, waiter*, std::less<>> waiters_;
     std::list<attempt*> attempts_;              // that are not decided yet
     std::vector<unsigned> requests_in_flight_;  // of each node
-    std::list<renewal_round*> renewal_rounds_;      // whose calls have not ended
-    std::vector<std::size_t> unanswered_renewals_;  // requests, of each node
+    [[nodiscard]] std::string node_time_text(std::size_t node, time_point when) const;
+
+    std::vector<std::optional<duration>> node_clocks_;  // of each node, less this client's
+    std::list<renewal_round*> renewal_rounds_;          // whose calls have not ended
+    std::vector<std::size_t> unanswered_renewals_;      // requests, of each node
     core::wakeup request_ended_;
     // Of owners whose holds are being ended by force, the nodes that have said so. With more of
     // them the messages of some are forgotten, and their renewals find the loss.

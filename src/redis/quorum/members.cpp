@@ -60,6 +60,25 @@ bool members::may_vote(std::size_t node) const {
            candidate.quarantine_ends <= now();
 }
 
+// Follows a shorter round trip quickly: one answer may be late for a reason of its own.
+void members::note_round_trip(std::size_t node, duration round_trip) noexcept {
+    auto& known = nodes_[node].round_trip;
+    if (known == duration{})
+        known = round_trip;
+    else
+        known += (round_trip - known) / (round_trip < known ? 2 : 8);
+}
+
+duration members::round_trip_of_majority() const {
+    std::vector<duration> known;
+    for (const auto& each : nodes_)
+        if (each.round_trip > duration{}) known.push_back(each.round_trip);
+    if (known.size() < majority()) return {};
+    const auto last = known.begin() + static_cast<std::ptrdiff_t>(majority()) - 1;
+    std::ranges::nth_element(known, last);
+    return *last;
+}
+
 std::size_t members::count_voters() const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < size(); ++i)
@@ -334,7 +353,9 @@ asio::awaitable<void> members::learn_standing(std::size_t node) {
 asio::awaitable<void> members::ask_standing(std::size_t node, reports& into) {
     try {
         const standing_call call{set_};
+        const auto asked_at = now();
         const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
+        note_round_trip(node, now() - asked_at);
         redis::throw_if_error(answer, name_of(node));
         into[node] = call.read(answer);
     } catch (const error& e) {

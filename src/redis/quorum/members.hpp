@@ -86,6 +86,11 @@ public:
         nodes_[node].is_silent = is_silent;
     }
 
+    // The node has answered after this time.
+    void note_round_trip(std::size_t node, duration round_trip) noexcept;
+    // After which a majority of the nodes usually answers; 0: not known.
+    [[nodiscard]] duration round_trip_of_majority() const;
+
     // Connects, repairs the set where that is possible, and waits until a majority may vote. Why
     // none can at present, with errc::no_quorum or, if waiting does not help, the reason of the
     // nodes; nothing if a majority can vote.
@@ -154,6 +159,7 @@ private:
         errc trouble_reason = errc::unreachable;  // of a failed connection
         bool is_connecting = false;
         bool is_silent = false;
+        duration round_trip{};                    // smoothed; 0: not known
         time_point asked_at = time_point::min();  // for its standing
         std::string reconnected_for{};  // the outdated memory that led to a new connection
         time_point next_retirement = time_point::min();

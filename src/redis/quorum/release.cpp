@@ -6,6 +6,7 @@
 #include "node_request.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -33,8 +34,19 @@ struct locks::release_round {
     const std::shared_ptr<const std::string> token;
     time_point give_up_at{};
     std::vector<std::optional<redis::acquire_attempt>> undos;
-    std::size_t released = 0, gone = 0, taken_over = 0;
-    [[nodiscard]] std::size_t answers() const noexcept { return released + gone + taken_over; }
+    std::map<node_release, std::size_t> counts{};
+    [[nodiscard]] std::size_t count(node_release result) const {
+        const auto counted = counts.find(result);
+        return counted == counts.end() ? 0 : counted->second;
+    }
+    [[nodiscard]] std::size_t released() const { return count(node_release::released); }
+    // Another attempt has, or had, the lock there.
+    [[nodiscard]] std::size_t of_others() const {
+        return count(node_release::taken_over) + count(node_release::overtaken);
+    }
+    [[nodiscard]] std::size_t answers() const {
+        return released() + of_others() + count(node_release::gone);
+    }
     core::wakeup changed;
 };
 
@@ -64,11 +76,8 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
         const release_call call{set_, *round->locks, tokens};
         const auto reply = co_await ask_node(members_.link_of(node), call, round->give_up_at);
         if (reply.type != redis::reply::kind::error) {
-            const auto result = call.read(reply).front();
+            ++round->counts[call.read(reply).front()];
             round->undos[node]->set_state(redis::acquire_attempt::state::settled);
-            if (result == release_result::released) ++round->released;
-            if (result == release_result::expired) ++round->gone;
-            if (result == release_result::taken_over) ++round->taken_over;
         }
     } catch (const error&) {}  // without an answer, the undo repeats the release
     round->undos[node].reset();
@@ -85,8 +94,8 @@ bool locks::is_decided(const release_round& round) const {
         ++missing;
     }
     const bool is_open =
-        round.released < members_.majority() && round.released + missing >= members_.majority();
-    return round.taken_over == 0 || !is_open;
+        round.released() < members_.majority() && round.released() + missing >= members_.majority();
+    return round.of_others() == 0 || !is_open;
 }
 
 // All nodes are asked: also one that did not answer the acquire may have the lock.
@@ -115,17 +124,21 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     const auto majority = members_.majority();
     std::optional<time_point> grace_ends;
     while (round->answers() < members_.size()) {
-        if (round->released >= majority && !grace_ends) grace_ends = now() + release_grace;
+        if (round->released() >= majority && !grace_ends) grace_ends = now() + release_grace;
         const auto until = std::min(round->give_up_at, grace_ends.value_or(round->give_up_at));
         if (now() >= until || is_decided(*round)) break;
         co_await round->changed.wait_until(until);
     }
     if (round->answers() < majority) co_return release_result::unknown;
-    if (round->released >= majority) co_return release_result::released;
-    // The lease may have lost nodes meanwhile, but it was the caller's until now.
-    if (round->released > 0 && round->taken_over == 0 && now() < held.grant.deadline)
+    if (round->released() >= majority) co_return release_result::released;
+    // The lease may have lost nodes meanwhile, but it was the caller's until now, unless so many
+    // nodes can have granted the lock to another holder.
+    const auto unanswered = members_.size() - round->answers();
+    const bool had_no_successor =
+        round->count(node_release::taken_over) == 0 && round->of_others() + unanswered < majority;
+    if (round->released() > 0 && had_no_successor && now() < held.grant.deadline)
         co_return release_result::released;
-    co_return round->taken_over > 0 ? release_result::taken_over : release_result::expired;
+    co_return round->of_others() > 0 ? release_result::taken_over : release_result::expired;
 }
 
 }  // namespace pawl::redlock

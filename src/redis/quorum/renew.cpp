@@ -37,9 +37,7 @@ struct locks::renewal_round {
     };
     renewal_round(renewal_batch& renewals_of_call, std::size_t nodes,
                   const backend_context& context)
-        : batch(&renewals_of_call),
-          is_asked(nodes),
-          changed(*context.time, context.strand) {}
+        : batch(&renewals_of_call), is_asked(nodes), changed(*context.time, context.strand) {}
 
     // A request that has no answer yet.
     class request_mark {
@@ -163,20 +161,31 @@ asio::awaitable<void> locks::renew_at_node(std::shared_ptr<renewal_round> round,
     const redis::limits bounds{.first_pause = round->shortest_ttl / first_pause_share,
                                .longest_pause = round->shortest_ttl / longest_pause_share};
     redis::back_off pauses(time(), bounds);
+    bool may_repeat_at_once = true;
     for (;;) {
         auto positions = round->positions_for(node, now());
         if (positions.empty()) co_return;
         const bool may_ask =
             !members_.is_silent(node) || unanswered_renewals_[node] < most_unanswered_renewals;
-        if (may_ask) co_await ask_for_renewals(round, node, std::move(positions));
+        bool was_late = false;
+        if (may_ask) was_late = co_await ask_for_renewals(round, node, std::move(positions));
         if (round->positions_for(node, now()).empty()) co_return;
+        // The node's clock was set. The answer has its time, so the next request is right.
+        if (was_late && std::exchange(may_repeat_at_once, false)) continue;
         const auto pause = std::max<duration>(pauses.next_pause(), 5ms);
         const bool is_open = co_await pause_until(now() + pause);
         if (!is_open) co_return;
     }
 }
 
-asio::awaitable<void> locks::ask_for_renewals(std::shared_ptr<renewal_round> round,
+// The time of the node's clock at that time of the client's; empty: not known.
+std::string locks::node_time_text(std::size_t node, time_point when) const {
+    if (!node_clocks_[node]) return {};
+    const auto at_node = when.time_since_epoch() + *node_clocks_[node];
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(at_node).count());
+}
+
+asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> round,
                                               std::size_t node,
                                               std::vector<std::size_t> positions) {
     const renewal_round::request_mark mark(*round, node, unanswered_renewals_[node]);
@@ -185,23 +194,31 @@ asio::awaitable<void> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
         auto give_up_at = now();
         for (const auto position : positions) {
             const auto& each = round->entries[position];
-            call.add(each.lock, each.token, each.ttl);
+            // The estimate of the node's clock may be too early by the time of its reply.
+            call.add(each.lock, each.token, each.ttl,
+                     node_time_text(node, each.deadline + drift(each.ttl)));
             give_up_at = std::max(give_up_at, each.deadline);
         }
         const auto sent_at = now();
         constexpr auto always = [] { return true; };
-        const auto reply = co_await ask_node(members_.link_of(node), call, give_up_at, always,
-                                             &renewal_scripts_);
+        const auto reply =
+            co_await ask_node(members_.link_of(node), call, give_up_at, always, &renewal_scripts_);
         members_.set_silent(node, false);
-        if (reply.type == redis::reply::kind::error) co_return;
+        members_.note_round_trip(node, now() - sent_at);
+        if (reply.type == redis::reply::kind::error) co_return false;
         auto answer = call.read(reply);
         members_.on_objection(node, answer.standing);
+        if (!answer.outcomes.empty())
+            node_clocks_[node] =
+                redis::milliseconds_of(answer.node_ms) - sent_at.time_since_epoch();
         const auto member = std::make_shared<const membership_state>(std::move(answer.member));
         for (std::size_t i = 0; i < answer.outcomes.size(); ++i)
             round->count(positions[i], node, {answer.outcomes[i], sent_at, member});
+        co_return answer.is_late;
     } catch (const redis::connection_lost& e) {
         log(members_.name_of(node) + ": a renewal was not answered: " + e.what());
     } catch (const std::exception&) {}  // the node is away, which the link has logged
+    co_return false;
 }
 
 // The renewal of a reader also turns its exclusive hold into a shared one, at each node where that

@@ -83,8 +83,8 @@ void locks::on_message(std::string_view, std::string_view payload) {
     if (!payload.starts_with(wake)) return;
     const auto name = payload.substr(wake.size());
     const auto [first, last] = waiters_.equal_range(name);
-    // The waiter has left: another client is told.
-    if (first == last && !is_closing()) return leave_line(std::string(name));
+    // A waiter that has left has passed the message on: see leave.lua. Anybody who may publish can
+    // send such messages, so a name without a waiter costs no request.
     for (auto each = first; each != last; ++each)
         each->second->woken.notify();
 }

@@ -51,8 +51,7 @@ constexpr std::string_view common_locks = "del exists pttl pexpire publish zadd 
 constexpr std::string_view fenced_locks = "set get hmget hget hset";
 constexpr std::string_view readers = "zrangebyscore zrevrange hdel pexpireat";
 constexpr std::string_view plain_locks = "set get";
-constexpr std::string_view redisson_locks = "hset hexists";
-constexpr std::string_view redisson_admin = "hkeys";
+constexpr std::string_view redisson_locks = "hset hexists hkeys";
 constexpr std::string_view admin = "scan zcard";
 constexpr std::string_view fenced_admin = "zrange";
 }  // namespace redlock
@@ -163,7 +162,6 @@ std::vector<std::string> redlock_commands(const options& node, bool fenced,
     if (fenced && (features.modes || features.admin)) append(commands, redlock::readers);
     if (features.admin) append(commands, redlock::admin);
     if (features.admin && fenced) append(commands, redlock::fenced_admin);
-    if (features.admin && is_redisson) append(commands, redlock::redisson_admin);
     if (features.admin) append(commands, doctor);
     return commands;
 }

@@ -34,18 +34,24 @@ public:
         }
     };
     struct program {
-        program(scheduler& loop, const node_networks& networks, const redlock::options& options,
+        program(scheduler& loop, const node_choices& nodes, const redlock::options& options,
                 prng random, const std::string& label, node_link_faults faults)
             : process(loop, time_point(std::chrono::hours(1)), 1.0), time(process, random) {
             const auto named = client_options_for(label, time);
             locks.emplace(process.get_executor(),
-                          redlock_service(networks, process, options, redis::limits(), faults), named);
+                          redlock_service(nodes, process, options, redis::limits(), faults), named);
         }
         simulated_process process;
         virtual_runtime time;
         std::optional<client> locks;
         std::vector<std::unique_ptr<request>> requests;
     };
+
+    // The handler, in the program.
+    template <class Handler>
+    static auto run_in(program& by, Handler handler) {
+        return boost::asio::bind_executor(by.process.get_executor(), std::move(handler));
+    }
 
     redlock_programs(std::size_t nodes, std::size_t count, network_faults faults,
                      std::uint64_t seed = 1, node_link_faults link_faults = {})
@@ -57,12 +63,14 @@ public:
             owned_.push_back(std::make_unique<simulated_network>(loop, random_.fork(), faults,
                                                                  "node" + std::to_string(i + 1)));
             networks.push_back(owned_.back().get());
+            choices_.push_back([reached = networks.back()](const simulated_process&) {
+                return chosen_server{.network = reached};
+            });
         }
         begin_set();
         for (std::size_t i = 0; i < count; ++i)
-            programs.push_back(std::make_unique<program>(loop, networks, options_, random_.fork(),
-                                                         "P" + std::to_string(i + 1),
-                                                         link_faults));
+            programs.push_back(std::make_unique<program>(loop, choices_, options_, random_.fork(),
+                                                         "P" + std::to_string(i + 1), link_faults));
     }
     ~redlock_programs() {
         for (const auto& each : programs)
@@ -81,7 +89,7 @@ public:
         by.process.post([&by, &made, options, name] {
             by.locks->async_acquire(
                 name, options, made.messages,
-                asio_executor(by, [&made](const boost::system::error_code& ec, held_lock lock) {
+                run_in(by, [&made](const boost::system::error_code& ec, held_lock lock) {
                     made.outcome = ec;
                     made.lock = std::move(lock);
                 }));
@@ -93,7 +101,7 @@ public:
         by.process.post([&by, &made, options, name] {
             by.locks->async_try_acquire(
                 name, options, made.messages,
-                asio_executor(by, [&made](const boost::system::error_code& ec, held_lock lock) {
+                run_in(by, [&made](const boost::system::error_code& ec, held_lock lock) {
                     made.outcome = ec;
                     made.lock = std::move(lock);
                 }));
@@ -102,49 +110,40 @@ public:
     }
     void release(program& by, request& held, std::optional<release_result>& result) {
         by.process.post([&by, &held, &result] {
-            held.lock.async_release(asio_executor(
-                by, [&result](const boost::system::error_code&, release_result answer) {
-                    result = answer;
-                }));
+            held.lock.async_release(
+                run_in(by, [&result](release_result answer) { result = answer; }));
         });
     }
     void force_release(program& by, const std::string& name = "it") {
         by.process.post([&by, name] {
             by.locks->async_force_release(
-                name, asio_executor(by, [](const boost::system::error_code&, bool) {}));
+                name, run_in(by, [](const boost::system::error_code&, bool) {}));
         });
     }
     template <class Condition>
-    [[nodiscard]] bool run_until(Condition is_met,
-                                 instant longest = std::chrono::seconds(60)) {
+    [[nodiscard]] bool run_until(Condition is_met, instant longest = std::chrono::seconds(60)) {
         const auto until = loop.now() + longest;
         while (!is_met() && loop.now() < until)
             if (!loop.step()) break;
         return is_met();
     }
-    void set_latency(instant low, instant high) {
-        for (auto* each : networks)
-            each->set_latency(low, high);
-    }
-    // How many nodes have the lock.
+    // How many of the nodes that run have the lock.
     [[nodiscard]] std::size_t count_of(const std::string& name = "it") {
         std::size_t count = 0;
         for (auto* each : networks)
-            if (each->server().data().peek("pawl:{" + name + "}") != nullptr) ++count;
+            if (each->is_up() &&
+                each->server().execute(0, {"EXISTS", "pawl:{" + name + "}"}).number == 1)
+                ++count;
         return count;
     }
 
     scheduler loop;
-    node_networks networks;
+    std::vector<simulated_network*> networks;
     std::vector<std::unique_ptr<program>> programs;
 
 private:
-    template <class Handler>
-    static auto asio_executor(program& by, Handler handler) {
-        return boost::asio::bind_executor(by.process.get_executor(), std::move(handler));
-    }
     void begin_set() {
-        begins_ = std::make_unique<redlock_operator>(loop, networks, options_, plan_,
+        begins_ = std::make_unique<redlock_operator>(loop, choices_, options_, plan_,
                                                      random_.fork(), trace_);
         begins_->begin_set(false, [](bool) {});
         while (begins_->is_busy() && loop.step()) {}
@@ -153,6 +152,7 @@ private:
     prng random_;
     redlock::options options_;
     redlock_plan plan_;
+    node_choices choices_;
     trace trace_{loop, {}};
     std::vector<std::unique_ptr<simulated_network>> owned_;
     std::unique_ptr<redlock_operator> begins_;

@@ -91,11 +91,6 @@ public:
     [[nodiscard]] bool is_up() const noexcept { return is_up_; }
     [[nodiscard]] bool is_frozen() const noexcept { return is_frozen_; }
 
-    // From now on.
-    void set_latency(instant low, instant high) noexcept {
-        faults_.latency_low = low;
-        faults_.latency_high = high;
-    }
     // Faults of the network. The messages of a cut-off program are kept, as in TCP. One way: only
     // the requests, or only the replies.
     void cut_off(simulated_process& process) {

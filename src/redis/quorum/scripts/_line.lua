@@ -19,3 +19,11 @@ local function enqueue_client(queue, client, place_ms)
     redis.call("ZADD", queue, "NX", now[1] .. string.format("%06d", now[2]), client)
     redis.call("PEXPIRE", queue, place_ms)
 end
+
+-- Names a holder in a refusal: by its owner, or by a text that no owner can be.
+local function holder_of(stored)
+    if type(stored) ~= "string" then
+        return "other"
+    end
+    return string.match(stored, "^(%x+);%x+;") or "other " .. string.sub(stored, 1, 64)
+end

@@ -78,3 +78,10 @@ local function earlier_token()
     local earlier = tonumber(redis.call("HGET", KEYS[1], "earlier")) or 0
     return text_of(math.max(tonumber(member[3]) or 0, earlier))
 end
+
+-- The counter of a name shows that the node has granted it after the hold with this token. Its
+-- value is read as it is: a floor of all names shows nothing.
+local function is_above(fence, token)
+    local value = redis.pcall("GET", fence)
+    return type(value) == "string" and (tonumber(value) or 0) > tonumber(token)
+end

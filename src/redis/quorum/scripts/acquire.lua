@@ -6,7 +6,8 @@
 -- KEYS member quarantine, then lock fence queue for each
 -- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait) floor,
 --      then value for each
--- -> {1, incarnation, vector, nonce, counter, …} | {0, ms until the last of them expires; -1 never}
+-- -> {1, incarnation, vector, nonce, counter, …}
+--    | {0, ms until the last of them expires; -1 never, holder ('' = free), …}
 --    | {"amnesia"} | {"set"} | {"quarantine", ms}
 --@include _member.lua
 --@include _line.lua
@@ -16,8 +17,10 @@ if refusal then
     return refusal
 end
 local count = (#KEYS - 2) / 3
-local longest = -2
+local longest, busy = -2, {0, 0}
 for i = 1, count do
+    local stored = redis.pcall("GET", KEYS[3 * i])
+    busy[2 + i] = not stored and "" or is_readers_mark(stored) and "readers" or holder_of(stored)
     local left = redis.call("PTTL", KEYS[3 * i])
     if left ~= -2 and longest ~= -1 then
         longest = left == -1 and left or math.max(left, longest)
@@ -28,7 +31,8 @@ if longest ~= -2 then
         enqueue_client(KEYS[5], ARGV[5], ARGV[6])
         keep_readers_out(KEYS[3], ARGV[5])
     end
-    return {0, longest}
+    busy[2] = longest
+    return busy
 end
 local counters = {}
 for i = 1, count do

@@ -7,7 +7,7 @@
 -- KEYS member quarantine, lock fence queue holders details
 -- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait) value channel_prefix name
 --      floor
--- -> {1, incarnation, vector, nonce, counter} | {0, ms until the last lease ends; -1 never}
+-- -> {1, incarnation, vector, nonce, counter} | {0, ms until the last lease ends; -1 never, holder}
 --    | {"amnesia"} | {"set"} | {"quarantine", ms}
 --@include _member.lua
 --@include _line.lua
@@ -28,7 +28,7 @@ if state == "writer" or tonumber(kept_out_until) > now then
     if client ~= "" then
         enqueue_client(k.queue, client, ARGV[6])
     end
-    return {0, redis.call("PTTL", k.lock)}
+    return {0, redis.call("PTTL", k.lock), state == "writer" and holder_of(stored) or "readers"}
 end
 local number = state == "free" and next_counter(k.fence, ARGV[10]) or counter(k.fence)
 local text = text_of(number)

@@ -5,7 +5,7 @@
 -- key is deleted.
 -- KEYS member quarantine, then lock fence queue holders details for each
 -- ARGV run set keep_ms channel_prefix, then value token name for each
--- -> {1 released | 0 gone | 2 a writer's, …}
+-- -> {1 released | 0 gone | 2 a writer's | 3 gone, and granted to another attempt since, …}
 --@include _member.lua
 --@include _line.lua
 --@include _readers_mark.lua
@@ -25,7 +25,7 @@ local function release_reader(k, value, token, name)
     local is_reader = counter_of_reader(k, state, value) or remove_without_details(k, state, owner)
     local is_writer = counter_in(stored, value)
     if not is_reader and not is_writer then
-        return state == "writer" and 2 or 0
+        return state == "writer" and 2 or is_above(k.fence, token) and 3 or 0
     end
     -- Comes first: a server without memory accepts the other writes after this one.
     local is_free = is_writer and redis.call("DEL", k.lock) or remove_readers(k, {owner})

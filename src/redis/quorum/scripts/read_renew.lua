@@ -8,9 +8,10 @@
 -- this value, the writer becomes a reader: a downgrade, which each renewal repeats where it is
 -- missing.
 -- KEYS member quarantine, then lock fence queue holders details for each
--- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
--- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector, nonce}
---    | {"amnesia"} | {"set"}
+-- ARGV run set keep_ms channel_prefix, then value token ttl_ms name not_after_ms ('' = any time)
+--      for each
+-- -> {1, {1 extended | 0 refused | -1 unknown | -2 too late, …}, incarnation, vector, nonce,
+--    the node's time in ms} | {"amnesia"} | {"set"}
 --@include _member.lua
 --@include _line.lua
 --@include _readers_mark.lua
@@ -22,7 +23,10 @@ end
 local is_quarantined = redis.call("EXISTS", KEYS[2]) == 1
 local now = now_ms()
 
-local function renew_reader(k, value, token_text, ttl_ms, name)
+local function renew_reader(k, value, token_text, ttl_ms, name, not_after)
+    if not_after ~= "" and now > tonumber(not_after) then
+        return -2
+    end
     if refusal_of_readers(k) then
         return -1
     end
@@ -64,8 +68,8 @@ end
 
 local answers = {}
 for i = 1, (#KEYS - 2) / 5 do
-    local is_answered, answer = pcall(renew_reader, lock_keys(5 * i - 2), ARGV[4 * i + 1],
-        ARGV[4 * i + 2], ARGV[4 * i + 3], ARGV[4 * i + 4])
+    local is_answered, answer = pcall(renew_reader, lock_keys(5 * i - 2), ARGV[5 * i],
+        ARGV[5 * i + 1], ARGV[5 * i + 2], ARGV[5 * i + 3], ARGV[5 * i + 4])
     answers[i] = is_answered and answer or -1
 end
-return {1, answers, member[4], member[5], member[7]}
+return {1, answers, member[4], member[5], member[7], now}

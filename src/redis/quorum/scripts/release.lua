@@ -5,7 +5,7 @@
 -- next waiter. A failed acquire gives its locks back with the token 0.
 -- KEYS member quarantine, then lock fence queue for each
 -- ARGV run set keep_ms channel_prefix, then value token name for each
--- -> {1 released | 0 gone | 2 another holder's, …}
+-- -> {1 released | 0 gone | 2 another holder's | 3 gone, and granted to another attempt since, …}
 --@include _member.lua
 --@include _line.lua
 -- A node that has forgotten its membership must not begin a new one with this token.
@@ -23,7 +23,7 @@ for i = 1, (#KEYS - 2) / 3 do
         wake_next(KEYS[3 * i + 2], ARGV[4], ARGV[3 * i + 4])
         answers[i] = 1
     else
-        answers[i] = stored and 2 or 0
+        answers[i] = stored and 2 or is_above(KEYS[3 * i + 1], ARGV[3 * i + 3]) and 3 or 0
     end
 end
 return answers

@@ -5,20 +5,26 @@
 -- name's counter shows that a later hold may have been there: then even a key that is there may be
 -- of old data. A hold with a later counter than its token is a late copy of its acquire: it does
 -- not count, and is deleted. During a quarantine nothing is restored. If the data of one lock are
--- damaged, only its outcome is unknown.
+-- damaged, only its outcome is unknown. A renewal that the node executes after the client's
+-- deadline does nothing: the client may have ended long ago.
 -- KEYS member quarantine, then lock fence queue for each
--- ARGV run set keep_ms channel_prefix, then value token ttl_ms name for each
--- -> {1, {1 extended | 0 refused | -1 unknown, …}, incarnation, vector, nonce}
---    | {"amnesia"} | {"set"}
+-- ARGV run set keep_ms channel_prefix, then value token ttl_ms name not_after_ms ('' = any time)
+--      for each
+-- -> {1, {1 extended | 0 refused | -1 unknown | -2 too late, …}, incarnation, vector, nonce,
+--    the node's time in ms} | {"amnesia"} | {"set"}
 --@include _member.lua
 --@include _line.lua
+--@include _readers_mark.lua
 local refusal = membership_objection(ARGV[1], ARGV[2])
 if refusal then
     return refusal
 end
-local is_quarantined = redis.call("EXISTS", KEYS[2]) == 1
+local is_quarantined, now = redis.call("EXISTS", KEYS[2]) == 1, now_ms()
 
-local function renew_lock(lock, fence, queue, value, token_text, ttl_ms, name)
+local function renew_lock(lock, fence, queue, value, token_text, ttl_ms, name, not_after)
+    if not_after ~= "" and now > tonumber(not_after) then
+        return -2
+    end
     local token = tonumber(token_text)
     local stored = redis.pcall("GET", lock)
     if type(stored) == "table" then
@@ -51,7 +57,7 @@ end
 local answers = {}
 for i = 1, (#KEYS - 2) / 3 do
     local is_answered, answer = pcall(renew_lock, KEYS[3 * i], KEYS[3 * i + 1], KEYS[3 * i + 2],
-        ARGV[4 * i + 1], ARGV[4 * i + 2], ARGV[4 * i + 3], ARGV[4 * i + 4])
+        ARGV[5 * i], ARGV[5 * i + 1], ARGV[5 * i + 2], ARGV[5 * i + 3], ARGV[5 * i + 4])
     answers[i] = is_answered and answer or -1
 end
-return {1, answers, member[4], member[5], member[7]}
+return {1, answers, member[4], member[5], member[7], now}
