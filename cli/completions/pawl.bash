@@ -145,7 +145,7 @@ _pawl() {
         redlock) options+=' --json --force --yes' ;;
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
-        release) options+=' --json --force --yes' ;;
+        release) options+=' --json --force --yes --token' ;;
         acl) options+=' --json --for --cluster-node' ;;
         bench) options+=' --json --for --name' ;;
         completion)

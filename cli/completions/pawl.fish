@@ -91,6 +91,8 @@ complete -c pawl -n "__fish_seen_subcommand_from resize" \
     -l create -d 'Create the semaphore if there is none'
 complete -c pawl -n "__fish_seen_subcommand_from release" \
     -s y -l yes -d 'Do not ask for confirmation'
+complete -c pawl -n "__fish_seen_subcommand_from release" \
+    -l token -x -d 'Only from a holder with this token'
 complete -c pawl -n "__fish_seen_subcommand_from redlock" -a 'status init rejoin'
 complete -c pawl -n "__fish_seen_subcommand_from redlock" \
     -l force -d 'init: also of members'

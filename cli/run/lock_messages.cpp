@@ -32,7 +32,7 @@ std::string describe_locks(const run_options& options) {
 
 bool is_before_deadline(loss_reason reason) {
     return reason == loss_reason::forced || reason == loss_reason::taken_over ||
-           reason == loss_reason::failed_over;
+           reason == loss_reason::failed_over || reason == loss_reason::missing;
 }
 
 std::string loss_message(const run_options& options, loss_reason reason, std::string_view lock_name,
@@ -46,6 +46,7 @@ std::string loss_message(const run_options& options, loss_reason reason, std::st
     case loss_reason::forced: return lost + ": it was released by force" + then;
     case loss_reason::taken_over:
         return lost + ": another owner holds it, or it was deleted" + then;
+    case loss_reason::missing: return lost + ": it has expired or was deleted" + then;
     case loss_reason::failed_over:
         return lost + ": the new master did not know it after a failover" + then;
     case loss_reason::none:

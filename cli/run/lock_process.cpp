@@ -253,7 +253,7 @@ void lock_process::update_deadline(blocking::held_locks& held_locks) {
         kill_at_ = early ? now + margin : now;
     }
     if (options_.on_loss == loss_policy::kill && now >= kill_at_) kill_command();
-    if (reached_max_hold) held_locks.release();
+    if (reached_max_hold) (void)held_locks.release();
 }
 
 void lock_process::hold(blocking::held_locks& held_locks) {
@@ -354,6 +354,7 @@ int lock_process::run(const service& lock_service) {
     client_options settings;
     settings.command = label_of(options_);
     settings.pid = ::getppid();  // the process that the shell started
+    settings.drain = 2s;         // the supervisor waits no longer
     // A wait for an unavailable service is always reported, because the URL may be mistyped.
     settings.log = [verbose = options_.verbose](std::string_view line) {
         if (verbose || line.starts_with("Waiting for the service: ")) say(line);

@@ -38,4 +38,14 @@ std::uint32_t count_option(std::string_view option, std::string_view text) {
                                         std::to_string(most_permits) + ", such as 5.");
 }
 
+fencing_token token_option(std::string_view text) {
+    std::uint64_t value = 0;
+    const char* end = text.data() + text.size();
+    const auto [stopped, problem] = std::from_chars(text.data(), end, value);
+    if (problem == std::errc{} && stopped == end && value > 0) return fencing_token(value);
+    throw failure(exit_code::usage, "'" + std::string(text) +
+                                        "' is not a token for --token; use the number that `pawl "
+                                        "status` shows.");
+}
+
 }  // namespace pawl::cli

@@ -37,6 +37,7 @@ struct arguments {
     std::string count;
     std::vector<std::string> also;
     std::optional<std::string> permits;
+    std::optional<std::string> token;
     std::optional<std::string> busy_exit;
     bool shared = false;
     bool fair = false;
@@ -67,5 +68,7 @@ void add_name(CLI::App& verb, arguments& args, const char* description = "The lo
 
 // A whole number from 1 to 4294967295. Throws a usage failure that names the option.
 [[nodiscard]] std::uint32_t count_option(std::string_view option, std::string_view text);
+// The token of --token. Throws a usage failure.
+[[nodiscard]] fencing_token token_option(std::string_view text);
 
 }  // namespace pawl::cli

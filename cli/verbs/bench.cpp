@@ -90,7 +90,7 @@ latencies uncontended(const service& lock_service, const bench_options& options,
                       const lock_options& acquire_options) {
     blocking::client locks(lock_service, client_options{.command = "pawl bench"});
     for (int i = 0; i < 20; ++i)
-        locks.acquire(options.name, acquire_options).release();
+        (void)locks.acquire(options.name, acquire_options).release();
 
     latencies result;
     progress bar("alone    ");
@@ -99,7 +99,7 @@ latencies uncontended(const service& lock_service, const bench_options& options,
     auto now = began;
     while (now < began + options.lasting) {
         auto lock = locks.acquire(options.name, acquire_options);
-        lock.release();
+        (void)lock.release();
         const auto after = boot_clock::now();
         result.samples.push_back(after - now);
         bar.show(after - began, options.lasting);
@@ -158,7 +158,7 @@ private:
             if (now >= began_ + options_.lasting) finished_ = true;
             const bool has_successor = !finished_ && has_waiter(locks, uncounted_requests);
             released_at_ = has_successor ? boot_clock::now() : time_point{};
-            lock.release();
+            (void)lock.release();
         }
         const auto done = locks.statistics();
         requests_ += done.requests - uncounted_requests;

@@ -10,6 +10,7 @@
 #include <pawl/blocking.hpp>
 
 #include <unistd.h>
+#include <algorithm>
 #include <iostream>
 
 namespace pawl::cli {
@@ -36,17 +37,49 @@ bool ask_confirmation(const lock_info& lock) {
     return reply == "y" || reply == "Y" || reply == "yes";
 }
 
-int print_result(const release_options& options, bool released) {
+int print_result(const release_options& options, bool released, bool is_held = false) {
     if (options.json) {
         json text;
-        text.begin_object().field("name", options.name).field("released", released).end_object();
+        text.begin_object().field("name", options.name).field("released", released);
+        text.field("held", is_held).end_object();
         std::cout << text.str() << '\n';
     } else if (released) {
         std::cout << "Released '" << printable(options.name) << "'.\n";
-    } else {
+    } else if (!is_held) {
         std::cout << "No process holds '" << printable(options.name) << "'.\n";
     }
     return static_cast<int>(released ? exit_code::ok : exit_code::no);
+}
+
+bool is_of(const lock_info& lock, fencing_token token) {
+    const auto holders = holders_of(lock);
+    return std::ranges::any_of(holders, [&](const auto& each) { return each.token == token; });
+}
+
+// Nothing was released, because the holder is not the expected one.
+int report_other_holder(const release_options& options, const lock_info& lock) {
+    say("Nothing was released: '" + printable(options.name) + "' is now held by " +
+        holder_text(*lock.held_by) + ", token " + token_text(*lock.held_by) +
+        "; look with `pawl status`, and release it again if you mean this holder.");
+    if (options.json) return print_result(options, false, true);
+    return static_cast<int>(exit_code::no);
+}
+
+// Asks about the present holder. Returns the token of the holder that was shown.
+fencing_token confirm(blocking::client& locks, const release_options& options,
+                      const lock_info& lock) {
+    if (options.token && !is_of(lock, *options.token)) return *options.token;
+    if (!ask_confirmation(lock)) throw failure(exit_code::no, "Nothing was changed.");
+    const auto shown = lock.held_by->token;
+    // A hold without a token of its own can only be told by its owner, before the release.
+    const lock_info present = locks.inspect(options.name);
+    const bool is_other = present.held_by && present.held_by->owner != lock.held_by->owner &&
+                          (!shown || present.held_by->token == shown);
+    if (is_other)
+        throw failure(exit_code::no, "Nothing was released: the holder of '" +
+                                         printable(options.name) +
+                                         "' changed while you were asked; try again.");
+    return options.token.value_or(shown);
 }
 
 }  // namespace
@@ -61,12 +94,16 @@ int release(const release_options& options) {
     check_name(options.name);
     const service_location location = find_location(options.location);
     blocking::client locks(location.lock_service);
+    auto expected = options.token.value_or(fencing_token());
     if (!options.yes) {
         const lock_info lock = locks.inspect(options.name);
         if (!lock.held_by) return print_result(options, false);
-        if (!ask_confirmation(lock)) throw failure(exit_code::no, "Nothing was changed.");
+        expected = confirm(locks, options, lock);
     }
-    return print_result(options, locks.force_release(options.name));
+    const bool released = locks.force_release(options.name, expected);
+    if (released || !expected) return print_result(options, released);
+    const lock_info lock = locks.inspect(options.name);
+    return lock.held_by ? report_other_holder(options, lock) : print_result(options, false);
 }
 
 }  // namespace pawl::cli

@@ -64,6 +64,9 @@ void add_release(CLI::App& app, arguments& args, action& selected_action) {
     verb->add_flag("--force", args.force,
                    "Required, because only the holder should release a lock");
     verb->add_flag("-y,--yes", args.yes, "Do not ask for confirmation");
+    verb->add_option("--token", args.token,
+                     "Only if a holder has this token, as `pawl status` shows it")
+        ->type_name("N");
     add_location_options(*verb, args);
     add_json(*verb, args);
     verb->callback([&] {
@@ -74,7 +77,11 @@ void add_release(CLI::App& app, arguments& args, action& selected_action) {
                               "from its holder.");
             }
             return release(
-                {.location = args.location, .name = args.name, .yes = args.yes, .json = args.json});
+                {.location = args.location,
+                 .name = args.name,
+                 .token = args.token ? token_option(*args.token) : std::optional<fencing_token>(),
+                 .yes = args.yes,
+                 .json = args.json});
         };
     });
 }

@@ -8,8 +8,10 @@
 #include "../config/service_location.hpp"
 
 #include <pawl/options.hpp>
+#include <pawl/types.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,7 @@ int watch(const watch_options& options);
 struct release_options {
     location_options location;
     std::string name;
+    std::optional<fencing_token> token{};  // only from the holder with this token
     bool yes = false;
     bool json = false;
 };

@@ -170,6 +170,23 @@ TEST(Terminal, ReleaseAsksFirst) {
     EXPECT_EQ(holder->wait().code, 70);
 }
 
+// The question names A | A releases | B acquires | the operator answers yes: B keeps the lock.
+TEST(Terminal, ReleaseTakesNothingFromAnotherHolderThanTheOneShown) {
+    const test_sandbox sandbox;
+    const auto first = sandbox.start({"run", "x", "--", "cat"});
+    ASSERT_TRUE(sandbox.eventually_held("x"));
+    terminal_process release(sandbox, {pawl, "release", "--force", "x"});
+    ASSERT_TRUE(release.eventually_shows("Take the lock away? [y/N]"));
+    first->signal(SIGTERM);
+    (void)first->wait();
+    const auto next = sandbox.start({"run", "x", "--", "sleep", "600"});
+    ASSERT_TRUE(sandbox.eventually_held("x"));
+    release.type("y\n");
+    ASSERT_TRUE(release.eventually_shows("Nothing was released: 'x' is now held by"));
+    EXPECT_EQ(WEXITSTATUS(release.wait()), 1);
+    EXPECT_TRUE(sandbox.is_held("x"));
+}
+
 TEST(Terminal, WatchRedrawsAndLeavesTheScreenAsItWas) {
     const test_sandbox sandbox;
     terminal_process terminal(sandbox, {pawl, "watch", "--interval", "50ms"});

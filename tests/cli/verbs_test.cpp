@@ -143,6 +143,21 @@ TEST(Verbs, ReleaseWantsForceAndAYes) {
     EXPECT_EQ(none.out, "No process holds 'x'.\n");
 }
 
+TEST(Verbs, ReleaseOfATokenLeavesOtherHolders) {
+    const test_sandbox sandbox;
+    const auto lock_holder = start_holder(sandbox, "x");
+    const auto token =
+        from_json(sandbox.run({"status", "x", "--json"}).out, "it['holder']['token']");
+    const auto other = sandbox.run({"release", "--force", "--yes", "--json", "--token", "1", "x"});
+    EXPECT_EQ(other.code, 1);
+    EXPECT_EQ(from_json(other.out, "it['released'], it['held']"), "False True");
+    EXPECT_NE(other.err.find("is now held by"), std::string::npos) << other.err;
+    EXPECT_TRUE(sandbox.is_held("x"));
+    EXPECT_EQ(sandbox.run({"release", "--force", "--yes", "--token", "none", "x"}).code, 64);
+    EXPECT_EQ(sandbox.run({"release", "--force", "--yes", "--token", token, "x"}).code, 0);
+    EXPECT_EQ(lock_holder->wait().code, 70);
+}
+
 TEST(Verbs, DoctorExaminesAndAdvises) {
     support::redis_server sick({.config = {"maxmemory 100mb", "maxmemory-policy allkeys-lru"}});
     const test_sandbox sandbox(sick.url());
