@@ -35,16 +35,16 @@ constexpr int few_pairs = 200;
 asio::awaitable<void> run_pairs(pawl::client& locks, int pairs) {
     for (int i = 0; i < pairs; ++i) {
         pawl::held_lock lock = co_await locks.async_acquire("bench/pair", {}, asio::use_awaitable);
-        co_await lock.async_release(asio::use_awaitable);
+        (void)co_await lock.async_release(asio::use_awaitable);
     }
 }
 
 void run_blocking(const std::string& url, int pairs) {
     pawl::blocking::client locks(pawl::from_url(url));
-    locks.acquire("bench/pair").release();
+    (void)locks.acquire("bench/pair").release();
     const auto before = allocations_of_this_thread();
     for (int i = 0; i < pairs; ++i)
-        locks.acquire("bench/pair").release();
+        (void)locks.acquire("bench/pair").release();
     write_line(std::to_string(allocations_of_this_thread() - before));
 }
 
@@ -232,8 +232,9 @@ void count_bytes(const bench_context& context, std::vector<row>& rows) {
         server.call({"EVALSHA", release, "1", lock, value});
     });
     pawl::blocking::client locks(pawl::from_url(context.url));
-    locks.acquire("bench/pair").release();
-    const double measured = bytes_per_pair(server, [&] { locks.acquire("bench/pair").release(); });
+    (void)locks.acquire("bench/pair").release();
+    const double measured =
+        bytes_per_pair(server, [&] { (void)locks.acquire("bench/pair").release(); });
     rows.push_back({.id = "counts.bytes",
                     .label = "bytes of one uncontended pair, both ways",
                     .unit = "bytes",

@@ -42,7 +42,7 @@ void measure_handoff(const bench_context& context, std::vector<row>& rows) {
             waiter.write_line("bench/hand");
             while (locks.inspect("bench/hand").waiters == 0) {}
             auto before = pawl::boot_clock::now();
-            lock.release();
+            (void)lock.release();
             handoffs.push_back(seconds(read_time(waiter) - before) * 1e6);
 
             before = pawl::boot_clock::now();

@@ -52,12 +52,12 @@ void wait_for_waiters(pawl::blocking::client& locks, const std::string& name,
 
 void measure_pair(const bench_context& context, std::vector<row>& rows) {
     pawl::blocking::client locks(pawl::from_url(context.url));
-    locks.acquire("bench/pair").release();
+    (void)locks.acquire("bench/pair").release();
     hiredis_client server(context.port);
     constexpr int pairs = 200;
     const auto before = server.calls_per_command();
     for (int i = 0; i < pairs; ++i) {
-        locks.acquire("bench/pair").release();
+        (void)locks.acquire("bench/pair").release();
     }
     const auto calls = difference(before, server.calls_per_command());
     std::map<std::string, int> sent;
@@ -90,7 +90,7 @@ void measure_handover(const bench_context& context, std::vector<row>& rows) {
         waiter.write_line("bench/hand");
         wait_for_waiters(holder, "bench/hand", 1);
         monitor watch(context.port);
-        lock.release();
+        (void)lock.release();
         read_line(waiter);  // the waiter has run and has released the lock
         watch.mark();
         const command_counts seen = count(watch.until_mark());
@@ -140,7 +140,7 @@ void measure_waiter(const bench_context& context, std::vector<row>& rows) {
     std::this_thread::sleep_for(time);
     watch.mark();
     const command_counts seen = count(watch.until_mark());
-    lock.release();
+    (void)lock.release();
     read_line(waiter);
     const double span = std::chrono::duration<double>(time).count();
     rows.push_back(evaluate({.id = "requests.waiter",

@@ -26,7 +26,7 @@ asio::awaitable<void> run_pairs(pawl::client& locks, int times, std::vector<doub
     for (int i = 0; i < times; ++i) {
         const auto before = pawl::boot_clock::now();
         pawl::held_lock lock = co_await locks.async_acquire("bench/pair", {}, asio::use_awaitable);
-        co_await lock.async_release(asio::use_awaitable);
+        (void)co_await lock.async_release(asio::use_awaitable);
         durations.push_back(seconds(pawl::boot_clock::now() - before) * 1e6);
     }
 }
@@ -48,9 +48,9 @@ std::vector<double> time_coroutine(asio::io_context& loop, pawl::client& locks, 
 
 recorded_pair record_pair(const bench_context& context) {
     pawl::blocking::client locks(pawl::from_url(context.url));
-    locks.acquire("bench/pair").release();  // connects, and loads the scripts
+    (void)locks.acquire("bench/pair").release();  // connects, and loads the scripts
     monitor watch(context.port);
-    locks.acquire("bench/pair").release();
+    (void)locks.acquire("bench/pair").release();
     watch.mark();
     std::vector<command_words> sent;
     for (const auto& line : watch.until_mark()) {
@@ -86,9 +86,9 @@ void measure_uncontended(const bench_context& context, std::vector<row>& rows) {
         })));
         {
             pawl::blocking::client locks(pawl::from_url(context.url));
-            locks.acquire("bench/pair").release();
+            (void)locks.acquire("bench/pair").release();
             blocking.push_back(
-                median(time_each(times, [&] { locks.acquire("bench/pair").release(); })));
+                median(time_each(times, [&] { (void)locks.acquire("bench/pair").release(); })));
         }
         coroutine.push_back(median(time_coroutine(loop, async_locks, times)));
         blocking_ratio.push_back(blocking.back() / baselines.back());

@@ -45,7 +45,7 @@ int waiter_process(const std::string& url) {
     for (std::string name; std::getline(std::cin, name);) {
         auto lock = locks.acquire(name, {.ttl = 5min});
         const auto running = pawl::boot_clock::now();
-        lock.release();
+        (void)lock.release();
         write_line(std::to_string(running.time_since_epoch().count()));
     }
     return 0;
@@ -79,7 +79,7 @@ int hot_process(const std::string& url, const std::string& name, double for_seco
             auto lock = locks.acquire(
                 name, {.ttl = 30s, .wait = std::max(end - began, pawl::duration(1ms))});
             waits.push_back(seconds(pawl::boot_clock::now() - began) * 1e6);
-            lock.release();
+            (void)lock.release();
         }
     } catch (const pawl::error& e) {
         if (e.reason() != pawl::errc::timed_out) {

@@ -142,6 +142,32 @@ void force_release_of_a_free_lock_says_so(fixture& service_fixture) {
     require(!locks.force_release("it"), "force_release of a free lock reported a holder");
 }
 
+// An operator has seen A's token | A releases | B acquires | the operator's forced release arrives:
+// B keeps the lock.
+void forced_release_compares_the_token(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client client(env.target), other(env.target), operator_client(env.target);
+    auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+    const lock_info shown = operator_client.inspect("it");
+    require(shown.held_by.has_value(), "a held lock is shown as free");
+    const fencing_token seen = shown.held_by->token;
+    if (!seen) return;  // the service has no tokens
+    require(!operator_client.force_release("it", fencing_token(seen.value() + 1)),
+            "a forced release of another token reported that it released");
+    require_equal(lock.state(), lock_state::held, "the holder, after a release of another token");
+    require_equal(lock.release(), release_result::released, "release");
+    require(!operator_client.force_release("it", seen),
+            "a forced release of a free lock with a token reported a holder");
+    auto next = other.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
+    require(!operator_client.force_release("it", seen),
+            "a forced release of an ended hold reported that it released");
+    next.renew();
+    require_equal(next.state(), lock_state::held, "the next holder, after a release of the former");
+    require(operator_client.force_release("it", operator_client.inspect("it").held_by->token),
+            "a forced release of the present token reported no holder");
+    require(!operator_client.inspect("it").held_by, "the lock is still held");
+}
+
 constexpr test_case list[] = {
     {"a_lease_is_renewed_while_held", every_backend, a_lease_is_renewed_while_held},
     {"safe_until_is_within_the_ttl", every_backend, safe_until_is_within_the_ttl},
@@ -154,6 +180,7 @@ constexpr test_case list[] = {
     {"forced_release_is_pushed_to_the_victim", with_pushed_loss,
      forced_release_is_pushed_to_the_victim},
     {"forced_release_passes_the_lock_on", every_backend, forced_release_passes_the_lock_on},
+    {"forced_release_compares_the_token", every_backend, forced_release_compares_the_token},
     {"force_release_of_a_free_lock_says_so", every_backend, force_release_of_a_free_lock_says_so},
 };
 

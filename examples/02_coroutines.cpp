@@ -28,7 +28,9 @@ asio::awaitable<void> buy(pawl::client& locks, shelf& stock) {
     co_await asio::post(asio::use_awaitable);  // other coroutines run here, without the lock
     stock.books = seen - 1;
     ++stock.sold;
-    co_await lock.async_release(asio::use_awaitable);
+    const auto result = co_await lock.async_release(asio::use_awaitable);
+    if (result != pawl::release_result::released)
+        std::cerr << "The lock may have ended before: " << to_string(result) << '\n';
 }
 
 int main(int argc, char** argv) {

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
             forward = forward && term.token() > last;  // only the leader runs this
             last = term.token();
             std::cout << name << " leads in term " << term.token() << std::endl;
-            term.release();  // resigns; a term also ends when term.lost() fires
+            (void)term.release();  // resigns; a term also ends when term.lost() fires
         }
     };
     {
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
         const auto change = pawl::blocking::election(observer, "leader").wait_change();
         std::cout << "seen: " << change.held_by->command << '\n';
         last = term.token();
-        term.release();
+        (void)term.release();
     }
     return forward ? 0 : 1;
 }

@@ -28,7 +28,7 @@ asio::awaitable<void> print(pawl::semaphore permits, printer& slow) {
     slow.most = std::max(slow.most, ++slow.inside);
     co_await asio::post(asio::use_awaitable);  // other coroutines run here; at most two print
     --slow.inside;
-    co_await permit.async_release(asio::use_awaitable);
+    (void)co_await permit.async_release(asio::use_awaitable);
 }
 
 int main(int argc, char** argv) {

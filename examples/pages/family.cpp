@@ -59,7 +59,7 @@ bool stripes(pawl::blocking::client& locks) {
     const std::array<std::string, 2> keys{"customer 8", "customer 9"};
     const pawl::striped stripes("books", 16);
     auto stripe = locks.acquire(stripes.name_for("customer 7"), {.ttl = 10s});
-    stripe.release();
+    (void)stripe.release();
     auto handles = locks.acquire_all(stripes.names_for(keys), {.ttl = 10s});
     return handles.owns_lock();
 }
@@ -97,7 +97,7 @@ asio::awaitable<void> print(pawl::client& locks) {
     // From pawl/semaphore.hpp.
     pawl::semaphore printers(locks, "printer", 3, {.ttl = 10s, .wait = 1min});
     auto permit = co_await printers.async_acquire(1, asio::use_awaitable);
-    co_await permit.async_release(asio::use_awaitable);
+    (void)co_await permit.async_release(asio::use_awaitable);
 }
 
 bool strict_order(pawl::blocking::client& locks) {
@@ -188,7 +188,7 @@ bool election(pawl::blocking::client& locks) {
     while (!term.lost().stop_requested()) {
         work(term.token());
     }
-    term.release();  // resigns
+    (void)term.release();  // resigns
     return rounds >= 3;
 }
 

@@ -31,7 +31,7 @@ public:
     awaitable<release_result> release(const hold& hold) override;
     awaitable<lock_info> inspect(std::string_view name) override;
     awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
-    awaitable<bool> force_release(std::string_view name) override;
+    awaitable<bool> force_release(std::string_view name, fencing_token expected) override;
     awaitable<std::optional<grant>> downgrade(const hold& hold) override;           // optional
     awaitable<void> resize(std::string_view name, std::uint32_t permits) override;  // optional
     awaitable<examination> examine() override;

@@ -60,7 +60,7 @@ public:
     client(boost::asio::any_io_executor executor, service service, const client_options& options);
     // Pass a named object: GCC 12 corrupts a temporary with strings inside a co_await.
     client(boost::asio::any_io_executor executor, service service,
-           client_options&& options) = delete;
+           client_options&& options) = delete;  // name the options first
     client(client&&) noexcept = default;
     client& operator=(client&&) noexcept = delete;
     ~client();
@@ -79,6 +79,21 @@ public:
                        Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire, &diag, token, nullptr,
                                        std::move(name), options, std::nullopt);
+    }
+
+    // As `async_acquire`, but the handle is empty, without an error, if the lock was not free
+    // within `wait`. `options.wait` is ignored. Handler: void(error_code, held_lock).
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire_for(std::string name, duration wait, lock_options options = {},
+                               Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, nullptr, token,
+                                       nullptr, std::move(name), wait, options);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire_for(std::string name, duration wait, lock_options options,
+                               diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, &diag, token,
+                                       nullptr, std::move(name), wait, options);
     }
 
     // One attempt, or polling as in `options.retry`.
@@ -254,13 +269,29 @@ public:
     // Completes when the service has answered. False: the lock was free.
     template <class Token = boost::asio::deferred_t>
     auto async_force_release(std::string name, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_force_release, nullptr, token,
-                                       std::move(name));
+        return async_force_release(std::move(name), fencing_token(), std::forward<Token>(token));
     }
     template <class Token = boost::asio::deferred_t>
     auto async_force_release(std::string name, diagnostics& diag, Token&& token = {}) {
+        return async_force_release(std::move(name), fencing_token(), diag,
+                                   std::forward<Token>(token));
+    }
+    // The same, but only if a present holder has the `expected` token, such as the one that
+    // `async_inspect` has shown; the service compares and releases in one step. The empty token is
+    // any holder's.
+    // Handler: void(error_code, bool).
+    // Completes when the service has answered. False: nothing was released, because the lock was
+    // free or no holder had the token.
+    template <class Token = boost::asio::deferred_t>
+    auto async_force_release(std::string name, fencing_token expected, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_force_release, nullptr, token,
+                                       std::move(name), expected);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_force_release(std::string name, fencing_token expected, diagnostics& diag,
+                             Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_force_release, &diag, token,
-                                       std::move(name));
+                                       std::move(name), expected);
     }
 
     // Sets the semaphore's total (1 or more), whether or not a total is stored already. A smaller

@@ -22,8 +22,12 @@ struct client_options {
     std::string command{};
     // The holder's process in `lock_info` and `pawl status`. 0: this process.
     std::int64_t pid = 0;
-    // How long closing the client waits for releases, and for the undo of cancelled acquires.
-    duration drain = std::chrono::seconds(2);
+    // How long closing the client waits for releases, and for the undo of cancelled acquires. Less
+    // than the service's reply timeout, 5 s on Redis, can leave a lock to its ttl.
+    duration drain = std::chrono::seconds(5);
+    // How long an attempt may take that does not wait: each try, and an acquire with a `wait` of 0.
+    // Afterwards it fails with errc::unreachable. 10 ms to 10 minutes.
+    duration try_limit = std::chrono::seconds(1);
     // Receives one line for each reconnect, retry and loss, never with a password. Called from any
     // thread; it must not throw or block.
     std::function<void(std::string_view)> log{};

@@ -52,7 +52,9 @@ public:
     // Completes when the service has answered, or with `unknown` when no answer came in time. A
     // later call has the same result. While other handles of a lock_owner keep the lock, the result
     // is `still_held`. After the release of the last handle, a later call for any of them has the
-    // result of that release. Cancellation: none.
+    // result of that release. If the hold had ended before (`expired`, `taken_over`), the work may
+    // have run without the lock: the state is then `lost`, and `lost` is stopped.
+    // Cancellation: none.
     template <class Token = boost::asio::deferred_t>
     auto async_release(Token&& token = {}) {
         return detail::initiate_plain<Token>(lease(), &detail::start_release, token, number_);

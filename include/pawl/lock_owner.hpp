@@ -28,7 +28,7 @@ public:
     // A new owner. Sends no request.
     explicit lock_owner(client& locks) : io_object(locks), owner_(detail::make_owner(engine_)) {}
 
-    // As client::async_acquire and client::async_try_acquire.
+    // As client::async_acquire, client::async_try_acquire_for and client::async_try_acquire.
     template <class Token = boost::asio::deferred_t>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire, nullptr, token, owner_,
@@ -39,6 +39,18 @@ public:
                        Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire, &diag, token, owner_,
                                        std::move(name), options, std::nullopt);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire_for(std::string name, duration wait, lock_options options = {},
+                               Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, nullptr, token,
+                                       owner_, std::move(name), wait, options);
+    }
+    template <class Token = boost::asio::deferred_t>
+    auto async_try_acquire_for(std::string name, duration wait, lock_options options,
+                               diagnostics& diag, Token&& token = {}) {
+        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, &diag, token,
+                                       owner_, std::move(name), wait, options);
     }
     template <class Token = boost::asio::deferred_t>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {

@@ -43,11 +43,11 @@ struct lock_options {
     // The lease: when the holder dies, the lock is free after this time. 10 ms to 24 h, or the
     // narrower range of the service, which may round it up. A smaller `max_hold` shortens it.
     time_to_live ttl = std::chrono::seconds(30);
-    // How long `acquire` waits for the lock, and for a service that is away. 0: one attempt.
-    // Afterwards the error is errc::timed_out, or errc::unreachable if the service is away then. If
-    // a request is unanswered when `wait` ends, its answer is still awaited: on Redis for up to 0.3
-    // s, or, for an attempt with a `wait` of 0, for up to the reply timeout. The tries of an object
-    // that is made with these options, such as a semaphore, ignore it.
+    // How long `acquire` waits for the lock, and for a service that is away. 0: one attempt, which
+    // has `client_options::try_limit`, as a try has. Afterwards the error is errc::timed_out, or
+    // errc::unreachable if the service is away then. If a request is unanswered when `wait` ends,
+    // its answer is still awaited: on Redis for up to 0.3 s. The tries of an object that is made
+    // with these options, such as a semaphore, ignore it.
     duration wait = forever;
     // The longest total hold, counted from the grant: 10 ms or more. The lease is not renewed
     // beyond it.

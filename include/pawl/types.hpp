@@ -66,7 +66,7 @@ enum class lock_mode : std::uint8_t { exclusive, shared, permits };
 
 // held: renewed in time. at_risk: still held, but two thirds of the ttl have passed without a
 // renewal. lost: another holder has the lock or may have it; final. released: the caller has begun
-// to release the lock.
+// to release the lock; if the service then answers that the hold had ended before, it is lost.
 enum class lock_state : std::uint8_t { held, at_risk, lost, released };
 [[nodiscard]] const char* to_string(lock_state state) noexcept;
 
@@ -74,20 +74,31 @@ enum class lock_state : std::uint8_t { held, at_risk, lost, released };
 enum class loss_reason : std::uint8_t {
     none,           // the hold is not lost
     expired,        // no renewal was confirmed before the lease could have run out
-    taken_over,     // the service answered that the hold has ended
+    missing,        // the service has neither this hold nor another: it was deleted, or data were
+                    // lost, or the lease had ended there
+    taken_over,     // the service answered that the hold has ended; mostly another holder has it
     failed_over,    // the service answered so after a failover, in which the hold was lost
     forced,         // the service reported a forced release; unreported, that is taken_over
     max_hold,       // the option `max_hold` is over
     client_closed,  // the client was closed or destroyed, or its event loop was destroyed
     forked          // this process is a fork of the holder and holds nothing
 };
+// The name of the enumerator, such as "taken_over": a stable label for logs and metrics.
 [[nodiscard]] const char* to_string(loss_reason reason) noexcept;
+// The reason in words, such as "another holder has the lock". May change.
+[[nodiscard]] const char* describe(loss_reason reason) noexcept;
 
 // The result of a release. Only `released` proves that the hold lasted until then. expired: the
-// lease had ended. taken_over: another holder, a forced release or a failover had ended the hold.
-// unknown: the result is not known, mostly because no answer came in time. still_held: other
-// handles of the lock_owner keep the lock.
-enum class release_result : std::uint8_t { released, expired, taken_over, unknown, still_held };
+// lease had ended, or the service has lost the hold. taken_over: another holder, a forced release
+// or a failover had ended the hold. unknown: the result is not known, mostly because no answer came
+// in time. still_held: other handles of the lock_owner keep the lock.
+enum class [[nodiscard]] release_result : std::uint8_t {
+    released,
+    expired,
+    taken_over,
+    unknown,
+    still_held
+};
 [[nodiscard]] const char* to_string(release_result result) noexcept;
 
 // A holder of a lock. For display only: the report is outdated when it arrives.
@@ -130,7 +141,9 @@ struct statistics {
     std::uint64_t grants = 0;       // locks that the service granted
     std::uint64_t hand_offs = 0;    // of the grants, those to a waiter in the service's queue
     std::uint64_t renewals = 0;     // batches of renewals, each of up to 256 locks
-    std::uint64_t losses = 0;       // holds that were lost
+    std::uint64_t losses = 0;       // holds that were lost before their release began
+    // Holds that had ended before their release, as only the release has found. Not among `losses`.
+    std::uint64_t late_releases = 0;
 };
 
 }  // namespace pawl

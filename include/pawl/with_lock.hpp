@@ -11,6 +11,7 @@
 #pragma once
 
 #include <pawl/client.hpp>
+#include <pawl/detail/lock_work.hpp>
 #include <pawl/striped.hpp>
 #include <pawl/with_diagnostics.hpp>
 
@@ -32,35 +33,40 @@ concept async_locks = requires(Locks& locks, std::string name, lock_options opti
     locks.async_acquire(std::move(name), options, with_diagnostics(boost::asio::deferred));
 };
 template <class Work>
-using result_under = typename std::invoke_result_t<Work&, held_lock&>::value_type;
+using result_under = typename work_result<Work, held_lock>::value_type;
 template <class Result>
 using result_of_try = std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>>;
 
 // Waits for the release. A cancellation that comes after the work does not discard its result.
 inline boost::asio::awaitable<void> release_and_wait(held_lock& lock) {
+    if (!lock) co_return;  // the work has moved it elsewhere
     const bool throws_if_cancelled = co_await boost::asio::this_coro::throw_if_cancelled();
     co_await boost::asio::this_coro::throw_if_cancelled(false);
-    co_await lock.async_release(boost::asio::deferred);
+    (void)co_await lock.async_release(boost::asio::deferred);
     co_await boost::asio::this_coro::throw_if_cancelled(throws_if_cancelled);
 }
 
 }  // namespace detail
 
-// Acquires the lock, awaits `work(lock)`, releases the lock, and returns the work's result. If the
-// work throws or is cancelled, the release happens in the background. A loss does not stop the
-// work: the work checks `lock.lost()`, or passes `lock.token()` to the resource.
+// Acquires the lock, awaits `work(lock)` or `work(lock, stop)`, releases the lock, and returns the
+// work's result. If the work throws or is cancelled, the release happens in the background. A loss
+// does not end the work: the std::stop_token `stop`, which is `lock.lost()`, asks the work to stop;
+// or the work passes `lock.token()` to the resource. If the hold had ended before its release, and
+// the work did not throw, errc::lost is thrown: a lost_during_work that has the work's result.
 template <detail::async_locks Locks, class Work>
-    requires std::invocable<Work&, held_lock&>
+    requires detail::lock_work<Work, held_lock>
 boost::asio::awaitable<detail::result_under<Work>> with_lock(Locks& locks, std::string name,
                                                              lock_options options, Work work) {
     held_lock lock = co_await locks.async_acquire(std::move(name), options,
                                                   with_diagnostics(boost::asio::deferred));
     if constexpr (std::is_void_v<detail::result_under<Work>>) {
-        co_await work(lock);
+        co_await detail::call_work(work, lock);
         co_await detail::release_and_wait(lock);
+        detail::throw_if_lost(lock);
     } else {
-        auto result = co_await work(lock);
+        auto result = co_await detail::call_work(work, lock);
         co_await detail::release_and_wait(lock);
+        detail::throw_if_lost(lock, result);
         co_return result;
     }
 }
@@ -68,19 +74,21 @@ boost::asio::awaitable<detail::result_under<Work>> with_lock(Locks& locks, std::
 // As with_lock, but with `async_try_acquire`. If the lock is taken, `work` is not called, and the
 // result is empty, or false for work without a result.
 template <detail::async_locks Locks, class Work>
-    requires std::invocable<Work&, held_lock&>
+    requires detail::lock_work<Work, held_lock>
 boost::asio::awaitable<detail::result_of_try<detail::result_under<Work>>> try_with_lock(
     Locks& locks, std::string name, try_options options, Work work) {
     held_lock lock = co_await locks.async_try_acquire(std::move(name), options,
                                                       with_diagnostics(boost::asio::deferred));
     if (!lock) co_return detail::result_of_try<detail::result_under<Work>>{};
     if constexpr (std::is_void_v<detail::result_under<Work>>) {
-        co_await work(lock);
+        co_await detail::call_work(work, lock);
         co_await detail::release_and_wait(lock);
+        detail::throw_if_lost(lock);
         co_return true;
     } else {
-        std::optional<detail::result_under<Work>> result = co_await work(lock);
+        std::optional<detail::result_under<Work>> result = co_await detail::call_work(work, lock);
         co_await detail::release_and_wait(lock);
+        detail::throw_if_lost(lock, *result);
         co_return result;
     }
 }

@@ -120,10 +120,10 @@ public:
         store_->resize(name, permits, now());
     }
 
-    asio::awaitable<bool> force_release(std::string_view name) override {
+    asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
         begin_request();
         if (gate_) co_await pass_gate();
-        co_return store_->force_release(name, now());
+        co_return store_->force_release(name, expected, now());
     }
 
     asio::awaitable<examination> examine() override {

@@ -146,11 +146,16 @@ void lock_store::resize(std::string_view name, std::uint32_t permits, time_point
     erase_if_unused(position);
 }
 
-bool lock_store::force_release(std::string_view name, time_point now) {
+bool lock_store::force_release(std::string_view name, fencing_token expected, time_point now) {
     const std::lock_guard lock(mutex_);
     const auto position = entries_.find(name);
     if (position == entries_.end()) return false;
     expire_holders(position->second, now);
+    const auto has_token = [&](const auto& each) { return each.token == expected; };
+    if (expected && std::ranges::none_of(position->second.holders, has_token)) {
+        erase_if_unused(position);
+        return false;
+    }
     return end_holds(position, loss_reason::forced, now);
 }
 

@@ -89,7 +89,7 @@ public:
     release_result release(const claim& requested, time_point now);
     std::optional<grant> downgrade(const claim& requested, time_point now);
     void resize(std::string_view name, std::uint32_t permits, time_point now);
-    bool force_release(std::string_view name, time_point now);
+    bool force_release(std::string_view name, fencing_token expected, time_point now);
     // For tests: ends the holds of one lock, or of all locks, for this reason.
     bool end_holds(std::string_view name, loss_reason reason);
     void end_all_holds(loss_reason reason);

@@ -167,11 +167,11 @@ public:
         co_await session->run(job);
     }
 
-    asio::awaitable<bool> force_release(std::string_view name) override {
+    asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
         const auto session = session_;
         session->throw_if_forked();
-        const auto job = [name = std::string(name)](store& file) {
-            return file.force_release(name);
+        const auto job = [name = std::string(name), expected](store& file) {
+            return file.force_release(name, expected);
         };
         co_return co_await session->run(job);
     }

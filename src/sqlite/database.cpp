@@ -15,9 +15,6 @@
 namespace pawl::sqlite {
 namespace {
 
-// A transaction takes well under a millisecond, plus one write to the disk.
-constexpr auto busy_timeout = std::chrono::seconds(3);
-
 // A row has a name of at most 512 bytes, a command and some numbers.
 constexpr int longest_row = 1 << 20;
 constexpr int longest_statement = 1 << 16;
@@ -29,6 +26,12 @@ std::string why_not_opened(int system_error) {
     return system_error != 0 ? std::string(": ") + std::strerror(system_error) : std::string();
 }
 
+std::string wait_text(duration length) {
+    using namespace std::chrono_literals;
+    return length % 1s == 0s ? std::to_string(length / 1s) + " s"
+                             : std::to_string(length / 1ms) + " ms";
+}
+
 }  // namespace
 
 // SQLite's own handler sleeps up to 100 ms at a time, far longer than a client uses the file.
@@ -36,7 +39,8 @@ int wait_for_others(void* context, int tries) noexcept {
     auto& connection = *static_cast<database*>(context);
     const auto now = connection.time_.now();
     if (tries == 0) connection.busy_since_ = now;
-    if (connection.stop_waiting_ || now - connection.busy_since_ > busy_timeout) return 0;
+    if (connection.stop_waiting_ || now - connection.busy_since_ > connection.longest_wait_)
+        return 0;
     std::this_thread::sleep_for(std::chrono::microseconds(tries < 8 ? 50 << (tries / 2) : 2000));
     return 1;
 }
@@ -123,9 +127,8 @@ void database::fail(int code) const {
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        throw busy_error(path_ +
-                         " was in use by another process for 3 s; find a process that hangs or is "
-                         "stopped with `fuser`.");
+        throw busy_error(path_ + " was in use by another process for " + wait_text(longest_wait_) +
+                         "; find a process that hangs or is stopped with `fuser`.");
     case SQLITE_NOTADB:
         throw database_error(
             errc::bad_option,

@@ -61,6 +61,10 @@ public:
     void abandon() noexcept;
     // Takes effect with the next transaction.
     void set_durability(durability level);
+    // How long a transaction waits while others use the file.
+    void set_longest_wait(duration longest) noexcept { longest_wait_ = longest; }
+    // A transaction takes well under a millisecond, plus one write to the disk.
+    static constexpr duration default_wait = std::chrono::seconds(3);
 
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -78,6 +82,7 @@ private:
     const std::atomic<bool>& stop_waiting_;
     sqlite3* handle_ = nullptr;
     time_point busy_since_{};
+    duration longest_wait_ = default_wait;
     durability durability_ = durability::full;
 };
 

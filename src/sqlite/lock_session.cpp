@@ -22,6 +22,9 @@ namespace {
 // At most this many notifications wait for the event loop; more are dropped.
 constexpr unsigned max_posted_effects = 256;
 
+// How long a request waits at least while others use the file, even if the caller's wait ends.
+constexpr duration min_file_wait = std::chrono::milliseconds(300);
+
 asio::awaitable<bool> was_cancelled() {
     const auto state = co_await asio::this_coro::cancellation_state;
     co_return state.cancelled() != asio::cancellation_type::none;
@@ -112,8 +115,12 @@ asio::awaitable<void> lock_session::acquire_attempt::request() {
     core::wait_notice notice(time, session_.context_.log);
     core::wakeup pause_timer(time, session_.context_.strand);
     duration longest_pause = 100ms;
-    const auto job = [this, may_wait](store& file) {
-        return file.try_acquire(requested_, may_wait);
+    // What is left of a wait may be too short for a single transaction.
+    const auto job = [this, may_wait, &time](store& file) {
+        const duration longest_wait =
+            may_wait ? std::max<duration>(give_up_at_ - time.now(), min_file_wait)
+                     : session_.context_.try_limit;
+        return file.try_acquire(requested_, may_wait, longest_wait);
     };
     for (;;) {
         std::optional<database_error> failure;

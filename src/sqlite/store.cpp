@@ -150,7 +150,8 @@ void store::note_grant(const std::string& owner, time_point expires, fencing_tok
     newest_token_ = std::max(newest_token_, static_cast<std::int64_t>(token.value()));
 }
 
-attempt_result store::try_acquire(const claim& requested, bool may_wait) {
+attempt_result store::try_acquire(const claim& requested, bool may_wait, duration longest_wait) {
+    longest_wait_ = std::min(longest_wait, database::default_wait);
     constexpr bool already_queued = false;
     return *remember_grant(requested, acquire_or_enqueue(requested, may_wait, already_queued));
 }
@@ -231,7 +232,7 @@ std::optional<attempt_result> store::leave(const claim& requested, bool keep_gra
         return remember_grant(requested,
                               attempt_result{attempt_result::kind::granted, own_hold->expires,
                                              own_hold->token, true, false});
-    if (own_hold || can_serve_next) release(requested);
+    if (own_hold || can_serve_next) (void)release(requested);
     return std::nullopt;
 }
 
@@ -318,10 +319,12 @@ void store::resize(const std::string& name, std::uint32_t permits) {
     });
 }
 
-bool store::force_release(const std::string& name) {
+bool store::force_release(const std::string& name, fencing_token expected) {
     return transact(durability::full, [&](time_point now) {
         auto holders = find_holders(name, now);
         const bool was_held = !holders.records.empty();
+        const auto has_token = [&](const auto& each) { return each.token == expected; };
+        if (was_held && expected && std::ranges::none_of(holders.records, has_token)) return false;
         for (const auto& each : std::exchange(holders.records, {}))
             pending_notifications_.emplace_back(
                 each.client_address, notification{notification::kind::forced, each.owner, name});

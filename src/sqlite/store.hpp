@@ -77,8 +77,9 @@ public:
     ~store();
 
     // Acquires the lock, or joins the queue if `may_wait`. Throws errc::bad_option for permits that
-    // can never be granted; so does `refresh`.
-    attempt_result try_acquire(const claim& requested, bool may_wait);
+    // can never be granted; so does `refresh`. Waits at most this long for other users of the file.
+    attempt_result try_acquire(const claim& requested, bool may_wait,
+                               duration longest_wait = database::default_wait);
     // Keeps the place in the queue, and returns its state. Passes on a lock whose lease has ended.
     attempt_result refresh(const claim& requested);
     // The grant of the claim, if there is one, without a change of the file.
@@ -90,7 +91,7 @@ public:
     // Empty: the caller does not hold the lock any more.
     std::optional<attempt_result> downgrade(const claim& requested);
     void resize(const std::string& name, std::uint32_t permits);
-    bool force_release(const std::string& name);
+    bool force_release(const std::string& name, fencing_token expected = {});
     lock_info inspect(const std::string& name);
     std::vector<lock_info> list(const std::string& prefix);
     file_report examine();
@@ -196,6 +197,7 @@ private:
     std::map<std::string, time_point> own_holds_;
     // The newest token that this client has issued, for itself or for others, or has received.
     std::int64_t newest_token_ = 0;
+    duration longest_wait_ = database::default_wait;  // of the next transaction, for the file
     std::vector<std::pair<std::string, notification>>
         pending_notifications_;  // sent when the transaction is on the disk
 };
@@ -205,6 +207,7 @@ auto store::transact(durability level, Step step) {
     try {
         open();
         pending_notifications_.clear();
+        database_->set_longest_wait(std::exchange(longest_wait_, database::default_wait));
         transaction current(*database_, level);
         // The time is read after the wait for the file, and before another process can see the
         // changes.

@@ -24,7 +24,9 @@ TEST_P(ClockJumps, ForwardEndALeaseEarlyAndTheHolderIsTold) {
         EXPECT_GT(next.token(), lock.token());
         ASSERT_TRUE(loss.is_told_within(10s));
         EXPECT_LE(loss.told_at(), safe_until);
-        EXPECT_EQ(lock.why_lost(), pawl::loss_reason::taken_over);
+        // A renewal may come before the next holder.
+        EXPECT_TRUE(lock.why_lost() == pawl::loss_reason::taken_over ||
+                    lock.why_lost() == pawl::loss_reason::missing);
         EXPECT_NE(lock.release(), release_result::released);
         next.renew();
         EXPECT_EQ(next.release(), release_result::released);

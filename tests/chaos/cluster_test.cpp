@@ -273,7 +273,7 @@ TEST_F(Cluster, SeveralLocksMayBeAtDifferentNodes) {
     auto all = locks.acquire_all(names, {.ttl = long_ttl, .wait = patience});
     for (const auto& name : names)
         EXPECT_FALSE(locks.try_acquire(name, {.ttl = 2s}).owns_lock());
-    all.release();
+    (void)all.release();
     // A key template can put them into one slot.
     client in_a_slot = client_at(group.url("?key=%7Bshop%7D:%7Bname%7D"));
     (void)in_a_slot.acquire_all(names, {.ttl = 2s, .wait = patience}).release();

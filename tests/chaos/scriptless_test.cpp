@@ -27,6 +27,11 @@ protected:
     client proxied(const std::string& more = {}) {
         return fixture_->proxied_client(without_scripts + more);
     }
+    // Its tries wait for delayed replies.
+    client patient_client() {
+        const auto url = fixture_->proxy.url(without_scripts + "&reply_timeout_ms=60000");
+        return client(pawl::from_url(url), {.try_limit = 1min});
+    }
     client direct() { return fixture_->direct_client(without_scripts); }
     std::string value() { return server().execute({"GET", "pawl:{it}"}).text; }
 
@@ -97,7 +102,7 @@ TEST_F(Scriptless, AReleaseWithoutAnAnswerIsRepeated) {
 //   A sets the key | somebody deletes it, and B takes lock and token | A takes a token above B's
 // A's token would fence off B, which has the lock. So A does not get it.
 TEST_F(Scriptless, AnEarlierHoldGetsNoLaterToken) {
-    client first = proxied("&reply_timeout_ms=60000"), second = direct();
+    client first = patient_client(), second = direct();
     EXPECT_EQ(first.acquire("it", {.ttl = long_ttl, .wait = patience}).release(),
               release_result::released);
     // A machine that is busy needs the longer delays.
@@ -127,7 +132,7 @@ TEST_F(Scriptless, AnEarlierHoldGetsNoLaterToken) {
 //   force, and B raises the counter | A: does not raise it | C: its token is just above B's, not
 //   far ahead
 TEST_F(Scriptless, TwoClientsThatRaiseACounterDoNotAddUp) {
-    client first = proxied("&reply_timeout_ms=60000"), second = direct();
+    client first = patient_client(), second = direct();
     (void)first.acquire("warm", {.ttl = long_ttl, .wait = patience}).release();
     const auto before = fixture_->proxy.strike_count();
     fixture_->proxy.inject(

@@ -190,7 +190,7 @@ TEST_F(SentinelOutage, IsNotBlamedForALaterLoss) {
     (void)ask(group.server(1), {"DEL", "pawl:{it}"});
     const loss_recorder loss(lock);
     EXPECT_TRUE(loss.is_told_within(10s));
-    EXPECT_EQ(lock.why_lost(), pawl::loss_reason::taken_over);
+    EXPECT_EQ(lock.why_lost(), pawl::loss_reason::missing);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST_F(Snapshot, TheFirstIsToldWhenTheSecondGivesItBack) {
     }
     EXPECT_EQ(status(release), 1);
     ASSERT_TRUE(loss.is_told_within(10s));
-    EXPECT_EQ(lock.why_lost(), pawl::loss_reason::taken_over);
+    EXPECT_EQ(lock.why_lost(), pawl::loss_reason::missing);
 }
 
 //   A and A' draw the same owner, from a kernel that does not know that it was cloned | A acquires

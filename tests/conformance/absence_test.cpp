@@ -49,7 +49,8 @@ std::string sentence_for(const std::string& reason) {
     return "no error";
 }
 
-const std::string begins = "The lock 'it' was not acquired in time, and the service is away: ";
+const std::string begins =
+    "The lock 'it' was not acquired in one attempt, and the service is away: ";
 
 TEST(Absence, OfABrokenConnectionIsGivenAdvice) {
     EXPECT_EQ(sentence_for("redis://there: Connection refused"),

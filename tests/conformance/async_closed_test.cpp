@@ -29,7 +29,10 @@ protected:
     }
     pawl::client make_closed_client() {
         auto locks = make_client();
-        locks.async_acquire("it", {}, asio::use_future).get().async_release(asio::use_future).get();
+        (void)locks.async_acquire("it", {}, asio::use_future)
+            .get()
+            .async_release(asio::use_future)
+            .get();
         locks.async_close(asio::use_future).get();
         return locks;
     }

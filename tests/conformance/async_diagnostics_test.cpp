@@ -211,10 +211,10 @@ TEST_P(AsyncDiagnostics, ExceptionsHaveTheMessage) {
 asio::awaitable<pawl::fencing_token> succeed_in_every_way(pawl::client& locks) {
     auto lock = co_await locks.async_acquire("it", {}, with_diagnostics(asio::use_awaitable));
     co_await lock.async_renew(with_diagnostics(asio::deferred));
-    co_await lock.async_release();
+    (void)co_await lock.async_release();
     lock = co_await locks.async_acquire("it", {},
                                         with_diagnostics(asio::cancel_after(60s, asio::deferred)));
-    co_await lock.async_release();
+    (void)co_await lock.async_release();
     pawl::diagnostics diag;
     lock = co_await locks.async_acquire("it", {}, diag);
     co_return lock.token();

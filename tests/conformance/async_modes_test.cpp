@@ -51,7 +51,7 @@ asio::awaitable<void> hold_briefly(pawl::client& locks, pawl::lock_options optio
     holders.highest = std::max(holders.highest, ++holders.current);
     co_await asio::post(asio::use_awaitable);
     --holders.current;
-    co_await lock.async_release(asio::use_awaitable);
+    (void)co_await lock.async_release(asio::use_awaitable);
 }
 
 TEST_P(AsyncModes, CoroutinesReadTogether) {

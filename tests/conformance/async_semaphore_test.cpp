@@ -52,7 +52,7 @@ asio::awaitable<void> hold_briefly(pawl::semaphore tested_semaphore, int rounds,
         all.highest = std::max(all.highest, ++all.current);
         co_await asio::post(asio::use_awaitable);
         --all.current;
-        co_await permit.async_release(asio::use_awaitable);
+        (void)co_await permit.async_release(asio::use_awaitable);
     }
 }
 

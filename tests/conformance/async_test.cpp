@@ -41,7 +41,7 @@ asio::awaitable<void> count_up(pawl::client& locks, int rounds, int& value, bool
         co_await pause.async_wait(asio::use_awaitable);
         shared = shared || value != before;
         value = before + 1;
-        co_await lock.async_release(asio::use_awaitable);
+        (void)co_await lock.async_release(asio::use_awaitable);
     }
 }
 

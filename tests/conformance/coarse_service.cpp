@@ -48,8 +48,9 @@ public:
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
         return exact_->resize(name, permits);
     }
-    asio::awaitable<bool> force_release(std::string_view name) override {
-        return exact_->force_release(name);
+    asio::awaitable<bool> force_release(std::string_view name,
+                                        pawl::fencing_token expected) override {
+        return exact_->force_release(name, expected);
     }
     asio::awaitable<pawl::examination> examine() override { return exact_->examine(); }
     asio::awaitable<void> close(pawl::time_point give_up_at) override {

@@ -90,8 +90,9 @@ public:
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
         if (!has(fault::resizes_only_in_words)) co_await correct_->resize(name, permits);
     }
-    asio::awaitable<bool> force_release(std::string_view name) override {
-        const bool result = co_await correct_->force_release(name);
+    asio::awaitable<bool> force_release(std::string_view name,
+                                        pawl::fencing_token expected) override {
+        const bool result = co_await correct_->force_release(name, expected);
         co_return result || has(fault::forces_what_nobody_has);
     }
     asio::awaitable<pawl::examination> examine() override {

@@ -46,7 +46,9 @@ public:
     asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view) override {
         co_return std::vector<pawl::lock_info>{};
     }
-    asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
+    asio::awaitable<bool> force_release(std::string_view, pawl::fencing_token) override {
+        co_return false;
+    }
     asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
     asio::awaitable<void> close(pawl::time_point) override { co_return; }
     pawl::capabilities capabilities() const noexcept override { return {}; }

@@ -60,7 +60,7 @@ TEST_P(Idle, AClientThatWaitsForItselfSaysSo) {
         }));
         end.request_stop();
         same.join();
-        own_lock.release();
+        (void)own_lock.release();
     }
 }
 

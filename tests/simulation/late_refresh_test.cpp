@@ -98,10 +98,10 @@ TEST(LateRefresh, LeavesNoWaiterBehind) {
         b.acquire();
         while (!breaker.is_replaced())
             loop.run_for(10ms);
-        a.release();
+        (void)a.release();
         loop.run_for(20ms);
         const bool had_the_lock = static_cast<bool>(b.held);
-        b.release();
+        (void)b.release();
         c.acquire();
         loop.run_for(20ms);
         const bool is_late = had_the_lock && breaker.is_late();

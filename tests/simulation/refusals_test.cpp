@@ -163,7 +163,7 @@ TEST_P(Refusals, LeaveNothingBehindThatGivesALiveLockAway) {
         if (each.script != "acquire") continue;
         EXPECT_TRUE(owners.insert(each.first_argument.substr(0, 32)).second);
     }
-    a.release();
+    (void)a.release();
     pass_time(100ms);
     EXPECT_TRUE(b.lock());
 }
@@ -197,7 +197,7 @@ TEST_P(Refusals, AreBearableForAllThatGoesOn) {
     ASSERT_TRUE(holder.lock());
     refuse(GetParam());
     const auto begin = now();
-    holder.release();
+    (void)holder.release();
     pass_time(25s);
     if (GetParam().error.starts_with("OOM")) {
         // Neither a release nor the grant to the next waiter needs memory.
@@ -222,7 +222,7 @@ TEST_P(Refusals, HoldUpAllUndosTogether) {
     auto& a = add();
     a.acquire("warm", {});
     pass_time(100ms);
-    a.release();
+    (void)a.release();
     pass_time(100ms);
     network().freeze();
     for (int i = 0; i < 12; ++i)
@@ -298,7 +298,7 @@ TEST(UndoQueue, FreesWhatTheNetworkDeliversAfterTheFirstUndos) {
         const auto name = "lock" + std::to_string(i);
         a.acquire("warm" + std::to_string(i), {});
         scenario.pass_time(10ms);
-        a.release();
+        (void)a.release();
         scenario.pass_time(10ms);
         scenario.requests.clear();
         const auto broken = scenario.now();

@@ -202,7 +202,7 @@ int run_adopter(const process_options& options) {
             for (int step = 0; ours && (in_chain || step < 20); ++step)
                 ours = work_once(lock, lock.token(), participant_of_thread, key);
             participant_of_thread.journal_file.write("leave " + key);
-            lock.release();
+            (void)lock.release();
         } catch (const pawl::error& problem) {
             std::cerr << problem.what() << "\n";
         }

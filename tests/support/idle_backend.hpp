@@ -24,7 +24,9 @@ public:
     boost::asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view) override {
         co_return std::vector<pawl::lock_info>{};
     }
-    boost::asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
+    boost::asio::awaitable<bool> force_release(std::string_view, pawl::fencing_token) override {
+        co_return false;
+    }
     boost::asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
     boost::asio::awaitable<void> close(pawl::time_point) override { co_return; }
     [[nodiscard]] pawl::capabilities capabilities() const noexcept override { return {}; }

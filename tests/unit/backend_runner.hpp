@@ -177,7 +177,9 @@ public:
     std::vector<pawl::lock_info> list(const std::string& prefix) {
         return wait(backend_->list(prefix));
     }
-    bool force_release(const std::string& name) { return wait(backend_->force_release(name)); }
+    bool force_release(const std::string& name, pawl::fencing_token expected = {}) {
+        return wait(backend_->force_release(name, expected));
+    }
     void resize(const std::string& name, std::uint32_t permits) {
         wait(backend_->resize(name, permits));
     }

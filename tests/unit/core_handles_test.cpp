@@ -59,12 +59,12 @@ void expect_empty_lock(Handle& empty) {
 TEST(EmptyHandle, OfThreads) {
     blocking::held_lock none;
     expect_empty_lock(none);
-    expect_refused([&] { none.release(); });
+    expect_refused([&] { (void)none.release(); });
     expect_refused([&] { none.renew(); });
     expect_refused([&] { none.downgrade(); });
     blocking::held_locks no_set;
     expect_empty(no_set);
-    expect_refused([&] { no_set.release(); });
+    expect_refused([&] { (void)no_set.release(); });
     expect_refused([&] { no_set.renew(); });
     EXPECT_EQ(no_set.token("it"), fencing_token());
 }
@@ -77,7 +77,7 @@ TEST(EmptyHandle, MovedFromAndOfATryThatFoundItTaken) {
     auto busy = locks.try_acquire("it");
     expect_empty_lock(busy);
     EXPECT_TRUE(second.owns_lock());
-    second.release();
+    (void)second.release();
     EXPECT_FALSE(second.owns_lock());
     blocking::mutex gate(locks, "gate");
     EXPECT_FALSE(gate.handle().owns_lock());

@@ -67,7 +67,9 @@ public:
     asio::awaitable<std::vector<lock_info>> list(std::string_view) override {
         co_return std::vector<lock_info>{};
     }
-    asio::awaitable<bool> force_release(std::string_view) override { co_return false; }
+    asio::awaitable<bool> force_release(std::string_view, fencing_token) override {
+        co_return false;
+    }
     asio::awaitable<examination> examine() override { co_return examination{}; }
     asio::awaitable<void> close(time_point) override { co_return; }
     pawl::capabilities capabilities() const noexcept override { return {}; }

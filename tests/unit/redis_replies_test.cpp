@@ -229,6 +229,8 @@ TEST(RedisReplies, OfRenewals) {
     expect_strict(other, valid);
     EXPECT_EQ(call.read(list({integer(1), integer(0)})),
               (std::vector{renewal::outcome::extended, renewal::outcome::refused}));
+    EXPECT_EQ(call.read(list({integer(-2), integer(-1)})),
+              (std::vector{renewal::outcome::missing, renewal::outcome::unknown}));
     expect_refused(call, list({integer(1), integer(2)}), "status 2");
 }
 

@@ -259,6 +259,22 @@ TEST(sqlite_busy, an_acquire_whose_wait_ends_in_a_busy_spell_says_why) {
     EXPECT_EQ(hog.text("SELECT count(*) FROM waiters"), "0");
 }
 
+// Another process keeps the file | a try, and short waits | each names how long it has waited.
+TEST(sqlite_busy, a_try_ends_within_its_limit_and_says_so) {
+    const lock_file_fixture lock_file;
+    ASSERT_FALSE(try_to_use(lock_file.path()));
+    pawl::blocking::client locks(lock_file.service(), {.try_limit = 200ms});
+    sqlite_connection hog(lock_file.path());
+    hog.run("BEGIN IMMEDIATE");
+    const auto try_it = [&] { (void)locks.try_acquire("it", {.ttl = 60s}); };
+    const auto once = [&] { (void)locks.acquire("it", {.ttl = 60s, .wait = 0s}); };
+    const auto shortly = [&] { (void)locks.acquire("it", {.ttl = 60s, .wait = 20ms}); };
+    EXPECT_TRUE(has_message(failure_of(try_it), errc::unavailable, "for 200 ms"));
+    EXPECT_TRUE(has_message(failure_of(once), errc::unavailable, "for 200 ms"));
+    EXPECT_TRUE(has_message(failure_of(shortly), errc::unavailable, "for 300 ms"));
+    hog.run("COMMIT");
+}
+
 TEST(sqlite_busy, an_acquire_can_be_cancelled_in_a_busy_spell) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());

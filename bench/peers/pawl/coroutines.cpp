@@ -38,7 +38,7 @@ asio::awaitable<void> run_pairs(pawl::client& locks, std::string name, pawl::tim
                                 std::vector<double>* durations, pairs_result& result) {
     for (auto before = boot_clock::now(); before < end;) {
         pawl::held_lock lock = co_await locks.async_acquire(name, {}, asio::use_awaitable);
-        co_await lock.async_release(asio::use_awaitable);
+        (void)co_await lock.async_release(asio::use_awaitable);
         const auto now = boot_clock::now();
         if (durations != nullptr) durations->push_back(microseconds(now - before));
         before = now;
@@ -58,7 +58,7 @@ asio::awaitable<void> pass_lock_on(pawl::client& locks, shared_ring& turns) {
             co_await rest.async_wait(asio::use_awaitable);
         }
         state.released = boot_clock::now();
-        co_await lock.async_release(asio::use_awaitable);
+        (void)co_await lock.async_release(asio::use_awaitable);
         while (state.must_wait(own_turn)) {
             turns.turn_began.expires_at(asio::steady_timer::time_point::max());
             co_await turns.turn_began.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -77,7 +77,7 @@ asio::awaitable<void> stop_after(shared_ring& turns, pawl::duration span) {
 asio::awaitable<void> acquire_and_release(pawl::client& locks, std::string name,
                                           std::function<void()> on_acquired) {
     pawl::held_lock lock = co_await locks.async_acquire(name, {}, asio::use_awaitable);
-    co_await lock.async_release(asio::use_awaitable);
+    (void)co_await lock.async_release(asio::use_awaitable);
     on_acquired();
 }
 
@@ -131,7 +131,7 @@ public:
     }
 
     void release(const std::string& name) override {
-        held_[name].async_release(asio::use_future).get();
+        (void)held_[name].async_release(asio::use_future).get();
         held_.erase(name);
     }
 

@@ -39,7 +39,7 @@ void pass_lock_on(pawl::blocking::client& locks, shared_ring& turns) {
         guard.lock();
         turns.state.released = boot_clock::now();
         guard.unlock();
-        lock.release();
+        (void)lock.release();
         guard.lock();
         turns.next.wait(guard, [&] { return !turns.state.must_wait(own_turn); });
         if (turns.state.over) return;
@@ -60,7 +60,7 @@ public:
             for (int user = 0; user < users; ++user) {
                 workers.emplace_back([&, name = "pair/" + std::to_string(user)] {
                     for (auto before = began; microseconds(before - began) < seconds * 1e6;) {
-                        locks.acquire(name).release();
+                        (void)locks.acquire(name).release();
                         const auto now = boot_clock::now();
                         if (users == 1) result.us.push_back(microseconds(now - before));
                         before = now;
@@ -93,14 +93,14 @@ public:
     void acquire(const std::string& name) override { held_[name] = client(0).acquire(name); }
 
     void release(const std::string& name) override {
-        held_[name].release();
+        (void)held_[name].release();
         held_.erase(name);
     }
 
     void acquire_in_background(const std::string& name,
                                std::function<void()> on_acquired) override {
         waiters_.emplace_back([&locks = client(1), name, got = std::move(on_acquired)] {
-            locks.acquire(name).release();
+            (void)locks.acquire(name).release();
             got();
         });
     }

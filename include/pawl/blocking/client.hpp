@@ -7,6 +7,7 @@
 #include <pawl/client_options.hpp>
 #include <pawl/detail/held_lock_base.hpp>
 #include <pawl/detail/lock_set.hpp>
+#include <pawl/detail/lock_work.hpp>
 #include <pawl/error.hpp>
 #include <pawl/examination.hpp>
 #include <pawl/options.hpp>
@@ -56,7 +57,8 @@ public:
     // time: on Redis until the end of the lease or the reply timeout. A later call has the same
     // result. While other handles of a lock_owner keep the lock, the result is `still_held`. After
     // the release of the last handle, a later call for any of them has the result of that release.
-    // Throws for an empty handle only.
+    // If the hold had ended before (`expired`, `taken_over`), the work may have run without the
+    // lock: the state is then `lost`, and `lost` is stopped. Throws for an empty handle only.
     release_result release();
 
     // Renews at once, beside the regular renewals, and waits until the service has confirmed.
@@ -79,13 +81,14 @@ private:
     std::shared_ptr<loop> loop_;  // outlives the lease
 };
 
-// Releases a lock at the end of the scope, and waits for the service's answer.
+// Releases a lock at the end of the scope, and waits for the service's answer. Afterwards the
+// handle's `state` is `lost` if the hold had ended before.
 class release_guard {
 public:
     // The handle must outlive this object.
     explicit release_guard(held_lock& lock) noexcept : lock_(lock) {}
     ~release_guard() {
-        if (lock_) lock_.release();
+        if (lock_) (void)lock_.release();
     }
     release_guard(const release_guard&) = delete;
     release_guard& operator=(const release_guard&) = delete;
@@ -140,6 +143,10 @@ public:
     // the lock was not free in time.
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
+    // As `acquire`, but the handle is empty if the lock was not free within `wait`. `options.wait`
+    // is ignored.
+    held_lock try_acquire_for(std::string_view name, duration wait, lock_options options = {},
+                              std::stop_token cancel = {});
 
     // As `acquire` and `try_acquire`, but with `value` as the content of the lock's key. Any
     // program that knows the value can renew and release the hold. Use a new value each time: if
@@ -184,8 +191,11 @@ public:
     // The held locks whose names begin with `prefix`, for display. Throws `incomplete_list`, too.
     [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
     // Takes the lock from all its holders and gives it to the next waiter. The holders lose it: at
-    // once if the service pushes that, else with their next renewal. False: the lock was free.
-    bool force_release(std::string_view name);
+    // once if the service pushes that, else with their next renewal. With an `expected` token, only
+    // if a present holder has this token, such as the one that `inspect` has shown; the service
+    // compares and releases in one step. False: nothing was released, because the lock was free or
+    // no holder had the token.
+    bool force_release(std::string_view name, fencing_token expected = {});
     // Sets the semaphore's total (1 or more), whether or not a total is stored already. A smaller
     // total takes no permits away: no permit is granted until enough permits are returned.
     // errc::bad_option: the total is 0.
@@ -219,6 +229,8 @@ public:
                           std::stop_token cancel = {});
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
+    held_lock try_acquire_for(std::string_view name, duration wait, lock_options options = {},
+                              std::stop_token cancel = {});
 
     // As the client's functions. Locks that the owner holds already are entered again. An owner
     // that holds a lock and waits for others can deadlock with another owner, so set `wait`.
@@ -238,34 +250,34 @@ concept sync_locks = requires(Locks& locks, std::string_view name, lock_options 
     { locks.acquire(name, options) } -> std::same_as<held_lock>;
 };
 
-// Acquires the lock, calls `work(lock)`, releases the lock, and returns the work's result. The
-// release has ended when the function returns or throws. A loss does not stop the work: the work
-// checks `lock.lost()`, or passes `lock.token()` to the resource.
+// Acquires the lock, calls `work(lock)` or `work(lock, stop)`, releases the lock, and returns the
+// work's result. The release has ended when the function returns or throws. A loss does not end
+// the work: the std::stop_token `stop`, which is `lock.lost()`, asks the work to stop; or the work
+// passes `lock.token()` to the resource. If the hold had ended before its release, and the work
+// did not throw, the function throws errc::lost: a lost_during_work that has the work's result.
 template <sync_locks Locks, class Work>
-    requires std::invocable<Work&, held_lock&>
-std::invoke_result_t<Work&, held_lock&> with_lock(Locks& locks, std::string_view name,
-                                                  lock_options options, Work work,
-                                                  std::stop_token cancel = {}) {
+    requires pawl::detail::lock_work<Work, held_lock>
+pawl::detail::work_result<Work, held_lock> with_lock(Locks& locks, std::string_view name,
+                                                     lock_options options, Work work,
+                                                     std::stop_token cancel = {}) {
     held_lock lock = locks.acquire(name, options, std::move(cancel));
-    const release_guard release_at_end(lock);
-    return work(lock);
+    return pawl::detail::work_and_release(lock, work);
 }
 
 // As with_lock, but with `try_acquire`. If the lock is taken, `work` is not called, and the result
 // is empty, or false for work without a result.
-template <sync_locks Locks, class Work, class Result = std::invoke_result_t<Work&, held_lock&>>
-    requires std::invocable<Work&, held_lock&>
+template <sync_locks Locks, class Work, class Result = pawl::detail::work_result<Work, held_lock>>
+    requires pawl::detail::lock_work<Work, held_lock>
 std::conditional_t<std::is_void_v<Result>, bool, std::optional<Result>> try_with_lock(
     Locks& locks, std::string_view name, try_options options, Work work,
     std::stop_token cancel = {}) {
     held_lock lock = locks.try_acquire(name, options, std::move(cancel));
     if (!lock) return {};
-    const release_guard release_at_end(lock);
     if constexpr (std::is_void_v<Result>) {
-        work(lock);
+        pawl::detail::work_and_release(lock, work);
         return true;
     } else {
-        return work(lock);
+        return pawl::detail::work_and_release(lock, work);
     }
 }
 

@@ -40,7 +40,7 @@ public:
     // for a temporary: `if (locks.try_acquire(name))` would release the lock before the first
     // statement. Write `if (auto lock = locks.try_acquire(name))`.
     explicit operator bool() const& noexcept { return lease_ != nullptr; }
-    explicit operator bool() const&& = delete;
+    explicit operator bool() const&& = delete;  // a temporary releases at once: name it first
 
     // True if the state is held or at_risk.
     [[nodiscard]] bool owns_lock() const noexcept;

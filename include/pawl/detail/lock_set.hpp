@@ -32,7 +32,7 @@ public:
     // True unless the set is empty. It does not compile for a temporary, which would release all
     // locks before the first statement.
     explicit operator bool() const& noexcept { return !handles.empty(); }
-    explicit operator bool() const&& = delete;
+    explicit operator bool() const&& = delete;  // a temporary releases at once: name it first
     // The handles, by name.
     [[nodiscard]] std::size_t size() const noexcept { return handles.size(); }
     [[nodiscard]] auto begin() const noexcept { return handles.begin(); }

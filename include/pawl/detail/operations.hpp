@@ -46,6 +46,8 @@ struct caller_value {
 // acquire acts as a new one.
 void start_acquire(operation_handler<held_lock> handler, engine_ptr engine, owner_ptr owner,
                    std::string name, lock_options options, std::optional<polling> try_policy);
+void start_try_acquire_for(operation_handler<held_lock> handler, engine_ptr engine, owner_ptr owner,
+                           std::string name, duration wait, lock_options options);
 void start_acquire_as(operation_handler<held_lock> handler, engine_ptr engine, std::string name,
                       caller_value value, lock_options options, std::optional<polling> try_policy);
 void start_acquire_all(operation_handler<held_locks> handler, engine_ptr engine, owner_ptr owner,
@@ -56,7 +58,8 @@ void start_wait_change(operation_handler<lock_info> handler, engine_ptr engine, 
                        fencing_token seen, duration interval);
 void start_list(operation_handler<std::vector<lock_info>> handler, engine_ptr engine,
                 std::string prefix);
-void start_force_release(operation_handler<bool> handler, engine_ptr engine, std::string name);
+void start_force_release(operation_handler<bool> handler, engine_ptr engine, std::string name,
+                         fencing_token expected);
 void start_resize(operation_handler<> handler, engine_ptr engine, std::string name,
                   std::uint32_t permits);
 void start_examine(operation_handler<examination> handler, engine_ptr engine);

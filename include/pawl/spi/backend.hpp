@@ -72,6 +72,7 @@ struct renewal {
         unknown,     // no answer: the core tries again while there is time
         extended,    // `deadline` is computed as in `grant`
         refused,     // the service says that the hold has ended: a loss
+        missing,     // the same, and the service knows that nobody has the lock now
         failed_over  // the same, and a failover since the last confirmation is the likely reason
     };
     const hold* held = nullptr;         // the hold to renew; does not change until it is settled
@@ -187,7 +188,8 @@ private:
 // The numbers of `statistics`.
 struct counters {
     counter requests, pushes, connections, hand_offs;  // counted by the backend
-    counter grants, renewals, losses;                  // counted by the core
+    // Counted by the core.
+    counter grants, renewals, losses, late_releases;
 };
 
 // The objects that the core gives to a backend. `time` and `listener` outlive the backend.
@@ -198,6 +200,8 @@ struct backend_context {
     identity process;                     // for `inspect`
     // client_options::log: one line at a time, never with a password. May be empty.
     std::function<void(std::string_view)> log;
+    // client_options::try_limit: the limit of an attempt that does not wait.
+    duration try_limit = std::chrono::seconds(1);
     // Never null.
     std::shared_ptr<counters> counts = std::make_shared<counters>();
 };
@@ -208,10 +212,10 @@ public:
     virtual ~backend() = default;
 
     // Acquires the lock, or waits in the queue until `give_up_at`; a time that is not in the future
-    // means one attempt. Empty: the lock was not free in this time. When it throws or is cancelled,
-    // the backend undoes the request in the background: no place in the queue stays, and a late
-    // grant is released. After errc::unreachable the core pauses and calls again, with another
-    // owner, until `give_up_at`.
+    // means one attempt, which ends within `backend_context::try_limit`. Empty: the lock was not
+    // free in this time. When it throws or is cancelled, the backend undoes the request in the
+    // background: no place in the queue stays, and a late grant is released. After
+    // errc::unreachable the core pauses and calls again, with another owner, until `give_up_at`.
     virtual boost::asio::awaitable<std::optional<grant>> acquire(const claim& claim,
                                                                  time_point give_up_at) = 0;
 
@@ -270,8 +274,11 @@ public:
     virtual boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits);
 
     // Takes the lock from all its holders; the waiters learn of it as from a release. Later grants
-    // have larger fencing tokens. False: the lock was free.
-    virtual boost::asio::awaitable<bool> force_release(std::string_view name) = 0;
+    // have larger fencing tokens. With an `expected` token, only if a present holder has it, as
+    // `inspect` shows it; the comparison and the release are one step. The empty token is any
+    // holder's. False: nothing was released: the lock was free, or no holder had the token.
+    virtual boost::asio::awaitable<bool> force_release(std::string_view name,
+                                                       fencing_token expected) = 0;
 
     // Connects, and returns findings and the guarantees of the service as it is configured.
     virtual boost::asio::awaitable<examination> examine() = 0;

@@ -46,6 +46,13 @@ void start_acquire(operation_handler<held_lock> handler, engine_ptr engine, owne
         std::move(handler));
 }
 
+void start_try_acquire_for(operation_handler<held_lock> handler, engine_ptr engine, owner_ptr owner,
+                           std::string name, duration wait, lock_options options) {
+    start_operation(engine,
+                    core::try_acquire_for(engine, std::move(owner), std::move(name), wait, options),
+                    std::move(handler));
+}
+
 void start_acquire_as(operation_handler<held_lock> handler, engine_ptr engine, std::string name,
                       caller_value value, lock_options options, std::optional<polling> try_policy) {
     core::request request(options, try_policy, std::move(value.value), value.is_adopting);
@@ -77,8 +84,9 @@ void start_list(operation_handler<std::vector<lock_info>> handler, engine_ptr en
     start_operation(engine, engine->list(std::move(prefix)), std::move(handler));
 }
 
-void start_force_release(operation_handler<bool> handler, engine_ptr engine, std::string name) {
-    start_operation(engine, engine->force_release(std::move(name)), std::move(handler));
+void start_force_release(operation_handler<bool> handler, engine_ptr engine, std::string name,
+                         fencing_token expected) {
+    start_operation(engine, engine->force_release(std::move(name), expected), std::move(handler));
 }
 
 void start_resize(operation_handler<> handler, engine_ptr engine, std::string name,

@@ -51,6 +51,15 @@ held_locks acquire_locks(const std::shared_ptr<loop>& loop, std::vector<std::str
     return access::make(std::move(acquired), loop);
 }
 
+held_lock acquire_lock_for(const std::shared_ptr<loop>& loop, std::string_view name, duration wait,
+                           const lock_options& options, const std::stop_token& cancel,
+                           const std::shared_ptr<core::lock_owner_state>& owner = {}) {
+    auto acquired = run_blocking(
+        *loop, core::try_acquire_for(loop->engine, owner, std::string(name), wait, options),
+        cancel);
+    return access::make(std::move(acquired), loop);
+}
+
 // Runs an operation on a hold. It is not cancelled: the answer must not be missed.
 void run_on_hold(const std::shared_ptr<loop>& loop, const std::shared_ptr<core::lease>& lease,
                  asio::awaitable<void> (engine::*operation)(std::shared_ptr<core::lease>)) {
@@ -178,6 +187,11 @@ held_lock client::acquire(std::string_view name, lock_options options, std::stop
     return acquire_lock(loop_, name, core::request(options), cancel);
 }
 
+held_lock client::try_acquire_for(std::string_view name, duration wait, lock_options options,
+                                  std::stop_token cancel) {
+    return acquire_lock_for(loop_, name, wait, options, cancel);
+}
+
 held_lock client::acquire_as(std::string_view name, std::string_view value, lock_options options,
                              std::stop_token cancel) {
     return acquire_lock(loop_, name, core::request(options, {}, std::string(value)), cancel);
@@ -221,8 +235,8 @@ std::vector<lock_info> client::list(std::string_view prefix) {
     return run_blocking(*loop_, loop_->engine->list(std::string(prefix)));
 }
 
-bool client::force_release(std::string_view name) {
-    return run_blocking(*loop_, loop_->engine->force_release(std::string(name)));
+bool client::force_release(std::string_view name, fencing_token expected) {
+    return run_blocking(*loop_, loop_->engine->force_release(std::string(name), expected));
 }
 
 void client::resize(std::string_view name, std::uint32_t permits) {
@@ -244,6 +258,11 @@ held_lock lock_owner::try_acquire(std::string_view name, try_options options,
 
 held_lock lock_owner::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
     return acquire_lock(loop_, name, core::request(options), cancel, owner_);
+}
+
+held_lock lock_owner::try_acquire_for(std::string_view name, duration wait, lock_options options,
+                                      std::stop_token cancel) {
+    return acquire_lock_for(loop_, name, wait, options, cancel, owner_);
 }
 
 held_locks lock_owner::acquire_all(std::vector<std::string> names, lock_options options,

@@ -15,7 +15,7 @@ bool mutex::try_lock() { return holds_.try_acquire(options_); }
 bool mutex::lock_for(duration wait) { return holds_.acquire(options_, wait); }
 
 void mutex::unlock() noexcept {
-    if (auto lock = holds_.remove()) lock.release();
+    if (auto lock = holds_.remove()) (void)lock.release();
 }
 
 recursive_mutex::recursive_mutex(client& locks, std::string name, lock_options options)
@@ -30,7 +30,7 @@ bool recursive_mutex::lock_for(duration wait) {
 }
 
 void recursive_mutex::unlock() noexcept {
-    if (auto lock = holds_.leave()) lock.release();
+    if (auto lock = holds_.leave()) (void)lock.release();
 }
 
 }  // namespace pawl::blocking

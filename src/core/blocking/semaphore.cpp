@@ -57,7 +57,7 @@ bool semaphore::acquire_for(duration wait) {
 }
 
 void semaphore::release() noexcept {
-    if (auto lock = holds_.remove()) lock.release();
+    if (auto lock = holds_.remove()) (void)lock.release();
 }
 
 void semaphore::resize(std::uint32_t permits) {

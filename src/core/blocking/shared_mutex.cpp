@@ -29,7 +29,7 @@ bool shared_mutex::lock_for(lock_mode mode, duration wait) {
 }
 
 void shared_mutex::unlock() noexcept {
-    if (auto lock = holds_.remove()) lock.release();
+    if (auto lock = holds_.remove()) (void)lock.release();
 }
 
 void shared_mutex::unlock_shared() noexcept { unlock(); }

@@ -67,12 +67,14 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
             // means that the service cannot serve any client now, or that an earlier request under
             // this value is still being undone.
             const bool also_unavailable = !request.try_policy;
+            const bool is_over = request.try_policy || engine->time().now() >= give_up_at;
+            if (is_over && request.caller_value) throw engine->with_limit(*failure, request);
             co_await backoff.wait_or_throw(*failure, also_unavailable);
             continue;
         }
         if (handle.held_lease || (request.try_policy && attempts >= retry.tries)) co_return handle;
         const auto now = engine->time().now();
-        if (now >= give_up_at) throw engine->timeout_error(name);
+        if (now >= give_up_at) throw engine->timeout_error(name, request.stated_wait);
         const auto jittered = random_between(engine->time(), pause_length / 2, pause_length);
         co_await pause.wait_until(std::min(give_up_at, plus(now, jittered)));
         const auto next_length = static_cast<double>(pause_length.count()) * retry.growth;
@@ -213,6 +215,15 @@ time_point engine::end_of_wait(const request& requested) const {
     return requested.try_policy ? now : plus(now, requested.options.wait);
 }
 
+error engine::with_limit(const error& failure, const request& requested) const {
+    if (failure.reason() != errc::unreachable) return failure;
+    const bool is_attempt = requested.try_policy || requested.stated_wait == duration{};
+    const auto limit =
+        is_attempt ? " An attempt has " + duration_text(options_.try_limit) + " (try_limit)."
+                   : " The wait was " + duration_text(requested.stated_wait) + ".";
+    return {errc::unreachable, failure.what() + limit};
+}
+
 // A lock_owner sends one request for a name at a time. Its later requests find the lock and enter
 // it again.
 asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_state> owner,
@@ -224,7 +235,7 @@ asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_sta
     bool is_first = place.is_first();
     if (!is_first && requested.try_policy) co_return lease_handle{};
     if (!is_first) is_first = co_await place.wait_until_first(give_up_at);
-    if (!is_first) throw timeout_error(name);
+    if (!is_first) throw timeout_error(name, requested.stated_wait);
     const auto durable = requested.options.durable;
     auto handle = owner->reenter(name, requested.options);
     if (handle.held_lease) {
@@ -263,7 +274,7 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
                                      bypasses_room && !single_attempt ? name : std::string());
     bool is_first = !waiter || waiter->is_first();
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
-    if (!is_first) throw timeout_error(name);
+    if (!is_first) throw timeout_error(name, requested.stated_wait);
     // The loop may have been busy, or the wait for the first place long. For the backend, a
     // `give_up_at` that has passed means a single attempt, which may take the whole reply timeout.
     if (!single_attempt && options.wait > duration{})
@@ -286,13 +297,28 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
             co_return handle;
         }
         if (!failure && single_attempt) co_return lease_handle{};
-        if (!failure) throw timeout_error(name);
+        if (!failure) throw timeout_error(name, requested.stated_wait);
+        if (time().now() >= give_up_at) throw with_limit(*failure, requested);
         if (!backoff) backoff.reset(new outage_backoff(backoff_until(give_up_at)));
         co_await backoff->wait_or_throw(*failure);
         if (!repeated) repeated = std::make_unique<claim>(*requested_claim);
         repeated->owner = make_owner();
         requested_claim = repeated.get();
     }
+}
+
+asio::awaitable<lease_handle> try_acquire_for(engine::ptr engine,
+                                              std::shared_ptr<lock_owner_state> owner,
+                                              std::string name, duration wait,
+                                              lock_options options) {
+    options.wait = std::max(wait, duration{});
+    try {
+        auto handle = co_await engine->acquire(std::move(name), request(options), std::move(owner));
+        co_return handle;
+    } catch (const error& e) {
+        if (e.reason() != errc::timed_out) throw;
+    }
+    co_return lease_handle{};
 }
 
 asio::awaitable<std::vector<lease_handle>> acquire_all(engine::ptr engine,

@@ -22,11 +22,13 @@ struct request {
     explicit request(const lock_options& acquire_options, std::optional<polling> policy = {},
                      std::optional<std::string> value = {}, bool adopting = false)
         : options(acquire_options),
+          stated_wait(acquire_options.wait),
           try_policy(policy),
           caller_value(std::move(value)),
           is_adopting(adopting) {}
 
     lock_options options;
+    duration stated_wait;  // the caller's, for messages: `options.wait` may be the rest of it
     std::optional<polling> try_policy;
     // The value for the lock's key, if the caller chose one.
     std::optional<std::string> caller_value;
@@ -52,6 +54,12 @@ private:
     waiting_room waiting_room_;
     std::unordered_map<std::string, std::weak_ptr<lease>> held_;
 };
+
+// Runs on the engine's strand. As `engine::acquire`, but the handle is empty if the lock was not
+// free within `wait`.
+[[nodiscard]] boost::asio::awaitable<lease_handle> try_acquire_for(
+    engine::ptr engine, std::shared_ptr<lock_owner_state> owner, std::string name, duration wait,
+    lock_options options);
 
 // Runs on the engine's strand. Acquires all of the names or none, in the order of their bytes. With
 // a try policy, the result is empty if one of the locks is taken. Throws pawl::error. `owner` as in

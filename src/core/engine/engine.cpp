@@ -76,6 +76,7 @@ void engine::prepare(const service& service) {
     context.process = this_process(options_.command);
     if (options_.pid != 0) context.process.pid = options_.pid;
     context.log = options_.log;
+    context.try_limit = options_.try_limit;
     counters_ = context.counts;
     backend_ = service.open(std::move(context));
     if (backend_->resumes_on_strand())
@@ -96,20 +97,19 @@ engine::~engine() {
     if (registry_) registry_->remove(*this);
 }
 
-error engine::timeout_error(const std::string& name) const {
+error engine::timeout_error(const std::string& name, duration wait) const {
+    const auto limit = wait > duration{} ? "within " + duration_text(wait) : "in one attempt";
     const auto reason = backend_->unreachable_reason(name);
     // The service's own message is a sentence, which has its advice already.
     const auto advice = reason.ends_with('.')
                             ? ""
                             : "; check that the service runs there and that the URL is right.";
     if (!reason.empty())
-        return {errc::unreachable,
-                "The lock '" + name +
-                    "' was not acquired in time, and the service is away: " + reason + advice};
-    return {errc::timed_out, "The lock '" + name +
-                                 "' was not free in time; wait longer, or see who has it with "
-                                 "`pawl status '" +
-                                 name + "'`."};
+        return {errc::unreachable, "The lock '" + name + "' was not acquired " + limit +
+                                       ", and the service is away: " + reason + advice};
+    return {errc::timed_out, "The lock '" + name + "' was not free " + limit +
+                                 "; wait longer, or see who has it with `pawl status '" + name +
+                                 "'`."};
 }
 
 asio::awaitable<std::vector<lease_handle>> engine::acquire_batch(
@@ -272,10 +272,10 @@ asio::awaitable<std::vector<lock_info>> engine::list(std::string prefix) {
     }
 }
 
-asio::awaitable<bool> engine::force_release(std::string name) {
+asio::awaitable<bool> engine::force_release(std::string name, fencing_token expected) {
     check_name(name);
     throw_if_closed();
-    co_return co_await live_backend().force_release(name);
+    co_return co_await live_backend().force_release(name, expected);
 }
 
 asio::awaitable<bool> engine::resize(std::string name, std::uint32_t permits) {
@@ -370,7 +370,8 @@ statistics engine::statistics() const noexcept {
             .grants = counters_->grants.value(),
             .hand_offs = counters_->hand_offs.value(),
             .renewals = counters_->renewals.value(),
-            .losses = counters_->losses.value()};
+            .losses = counters_->losses.value(),
+            .late_releases = counters_->late_releases.value()};
 }
 
 }  // namespace pawl::core

@@ -82,18 +82,21 @@ public:
     boost::asio::awaitable<lease_handle> acquire_as(std::string name, std::string value,
                                                     lock_options options, bool adopting);
 
-    // Strand. The error for a wait that is over: the lock was not free, or the service is away.
-    [[nodiscard]] error timeout_error(const std::string& name) const;
+    // Strand. The error for a wait of this length that is over: the lock was not free, or the
+    // service is away. 0: for an attempt.
+    [[nodiscard]] error timeout_error(const std::string& name, duration wait) const;
+    // The failure of a request that is over, with the limit that the caller has set.
+    [[nodiscard]] error with_limit(const error& failure, const request& requested) const;
     // Strand. The pauses of a wait that ends at `give_up_at`.
     [[nodiscard]] outage_backoff backoff_until(time_point give_up_at) {
         return {time(), strand_, options_.log, give_up_at};
     }
 
-    // Strand. For users and tools. `force_release` returns false if the lock was free; `resize`
+    // Strand. For users and tools. `force_release` returns false if nothing was released; `resize`
     // always returns true, because the callers of coroutines need a result.
     boost::asio::awaitable<lock_info> inspect(std::string name);
     boost::asio::awaitable<std::vector<lock_info>> list(std::string prefix);
-    boost::asio::awaitable<bool> force_release(std::string name);
+    boost::asio::awaitable<bool> force_release(std::string name, fencing_token expected);
     boost::asio::awaitable<bool> resize(std::string name, std::uint32_t permits);
     boost::asio::awaitable<examination> examine();
     // Strand. Throws errc::unsupported if the service has no latches.
@@ -208,6 +211,8 @@ private:
     void begin_release(const std::shared_ptr<lease>& lease) noexcept;
     void send_or_queue_release(const std::shared_ptr<lease>& lease);
     void finish_release(const std::shared_ptr<lease>& lease, release_result result) noexcept;
+    // Counts and logs the loss of a hold that only its release has found.
+    void report_late_release(lease& lease, loss_reason reason) noexcept;
     boost::asio::awaitable<void> send_release(std::shared_ptr<lease> lease);
     boost::asio::awaitable<void> send_queued_releases(releaser counted);
     void drop_queued_releases() noexcept;

@@ -4,6 +4,8 @@
 // How holds end, and how the engine is closed.
 #include "engine.hpp"
 
+#include "../lease/loss_reasons.hpp"
+
 #include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -18,16 +20,6 @@ namespace asio = boost::asio;
 
 namespace pawl::core {
 namespace {
-
-// The service has answered that the hold has ended.
-bool is_ended_by_service(loss_reason reason) {
-    return reason == loss_reason::taken_over || reason == loss_reason::failed_over;
-}
-
-release_result release_result_of_lost(loss_reason reason) {
-    return is_ended_by_service(reason) || reason == loss_reason::forced ? release_result::taken_over
-                                                                        : release_result::expired;
-}
 
 detail::outcome aborted(const char* message) noexcept {
     detail::outcome ended{asio::error::operation_aborted, {}};
@@ -254,8 +246,20 @@ asio::awaitable<void> engine::send_release(std::shared_ptr<lease> lease) {
     }
 }
 
+// Nobody was told of this loss: the work may have run without the lock.
+void engine::report_late_release(lease& lease, loss_reason reason) noexcept {
+    ++counters_->late_releases;
+    log([&] {
+        return "lost '" + lease.granted_hold().claim.name +
+               "' before its release: " + describe(reason);
+    });
+}
+
 void engine::finish_release(const std::shared_ptr<lease>& lease, release_result result) noexcept {
     lease->release_outcome = result;
+    const auto reason = loss_found_by(result);
+    if (reason != loss_reason::none && lease->lose_at_release(reason))
+        report_late_release(*lease, reason);
     lease->leave_release_list();
     for (auto& handler : std::exchange(lease->release_handlers, {})) {
         try {
@@ -348,9 +352,7 @@ void engine::report_loss(const std::shared_ptr<lease>& lease) noexcept {
     ++counters_->losses;
     const auto reason = lease->why_lost();
     complete_loss_waits(*lease, detail::outcome(), reason);
-    log([&] {
-        return "lost '" + lease->granted_hold().claim.name + "': " + std::string(to_string(reason));
-    });
+    log([&] { return "lost '" + lease->granted_hold().claim.name + "': " + describe(reason); });
     // If one of several permits was taken over, the others are still held at the service.
     const bool may_remain =
         reason == loss_reason::expired || reason == loss_reason::max_hold ||

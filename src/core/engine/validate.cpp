@@ -23,6 +23,16 @@ std::optional<std::size_t> control_character_in(std::string_view text) {
     return std::nullopt;
 }
 
+void check_replica_count(durability wanted) {
+    if (!wanted.is_on_replicas()) return;
+    if (wanted.replica_count() == 0 || wanted.replica_count() > 1000)
+        throw error(errc::bad_option, "The number of replicas of a durable lock is " +
+                                          std::to_string(wanted.replica_count()) +
+                                          "; it must be 1 to 1000.");
+}
+
+}  // namespace
+
 std::string duration_text(duration length) {
     using namespace std::chrono_literals;
     struct unit {
@@ -42,16 +52,6 @@ std::string duration_text(duration length) {
     }
     return text.empty() ? "0 ms" : text;
 }
-
-void check_replica_count(durability wanted) {
-    if (!wanted.is_on_replicas()) return;
-    if (wanted.replica_count() == 0 || wanted.replica_count() > 1000)
-        throw error(errc::bad_option, "The number of replicas of a durable lock is " +
-                                          std::to_string(wanted.replica_count()) +
-                                          "; it must be 1 to 1000.");
-}
-
-}  // namespace
 
 void check_name(std::string_view name) {
     if (name.empty())
@@ -172,6 +172,10 @@ void check_client_options(const client_options& options) {
     if (options.drain < duration::zero())
         throw error(errc::bad_option, "The drain time is " + duration_text(options.drain) +
                                           "; it must be 0 or more; 0 means no wait.");
+    using namespace std::chrono_literals;
+    if (options.try_limit < 10ms || options.try_limit > 10min)
+        throw error(errc::bad_option, "The try_limit is " + duration_text(options.try_limit) +
+                                          "; it must be between 10 ms and 10 min.");
 }
 
 }  // namespace pawl::core

@@ -6,6 +6,7 @@
 #include "lease.hpp"
 
 #include <pawl/detail/lock_set.hpp>
+#include <pawl/detail/lock_work.hpp>
 #include <pawl/error.hpp>
 
 namespace pawl::detail {
@@ -32,6 +33,15 @@ void throw_empty_handle() {
 
 release_result worse(release_result a, release_result b) noexcept {
     return severity(b) > severity(a) ? b : a;
+}
+
+std::optional<error> loss_during_work(const held_lock_base& lock) {
+    if (!lock || lock.state() != lock_state::lost) return std::nullopt;
+    return error(errc::lost, "The work under the lock '" + std::string(lock.name()) +
+                                 "' has returned, but the hold had ended before its release (" +
+                                 describe(lock.why_lost()) +
+                                 "): a part of the work may have run without the lock; check its "
+                                 "effects, or let the resource compare fencing tokens.");
 }
 
 bool held_lock_base::owns_lock() const noexcept { return lease_ && lease_->is_held(); }

@@ -88,6 +88,13 @@ bool lease::lose(loss_reason reason) noexcept {
     return true;
 }
 
+bool lease::lose_at_release(loss_reason reason) noexcept {
+    status present{lock_state::released, loss_reason::none};
+    if (!status_.compare_exchange_strong(present, {lock_state::lost, reason})) return false;
+    time_.notify_losses(std::move(loss_notice_));
+    return true;
+}
+
 bool lease::mark_released() noexcept {
     if (time_.now() >= deadline()) {
         lose(reason_at_deadline());

@@ -120,6 +120,8 @@ public:
     bool lose(loss_reason reason) noexcept;
     bool mark_released() noexcept;
     bool mark_at_risk() noexcept;
+    // The release has found that the hold had ended before it. False: the hold was lost already.
+    bool lose_at_release(loss_reason reason) noexcept;
 
     // Moves the deadline. False: the old deadline is over, which is a loss. On the strand.
     bool extend(time_point new_deadline) noexcept;

@@ -419,6 +419,7 @@ void lease_keeper::settle(const std::shared_ptr<lease>& lease, const renewal& re
         set_renewal_times(*lease);
         break;
     case renewal::outcome::refused: return lose(lease, loss_reason::taken_over);
+    case renewal::outcome::missing: return lose(lease, loss_reason::missing);
     case renewal::outcome::failed_over: return lose(lease, loss_reason::failed_over);
     case renewal::outcome::unknown: postpone(*lease); break;
     }

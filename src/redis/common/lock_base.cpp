@@ -95,9 +95,11 @@ asio::awaitable<void> lock_base::renew_with_script(topology& servers, std::strin
         const auto& server_link = link_of(key);
         for (std::size_t i = 0; i < indices.size(); ++i) {
             const auto& requested = batch.renewals()[indices[i]];
-            const bool is_refused = outcomes[i] == renewal::outcome::refused;
-            batch.settle(indices[i], is_refused ? refusal_of(server_link, requested) : outcomes[i],
-                         sent_at + requested.ttl - drift(requested.ttl));
+            const bool has_ended = outcomes[i] == renewal::outcome::refused ||
+                                   outcomes[i] == renewal::outcome::missing;
+            const auto outcome =
+                has_ended ? refusal_of(server_link, requested, outcomes[i]) : outcomes[i];
+            batch.settle(indices[i], outcome, sent_at + requested.ttl - drift(requested.ttl));
         }
     } catch (const std::exception& e) {
         log(std::string("a renewal was not answered: ") + e.what());

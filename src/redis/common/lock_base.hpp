@@ -64,9 +64,13 @@ protected:
     runtime& time() const noexcept { return *context_.time; }
     time_point now() const noexcept { return context_.time->now(); }
     time_point reply_deadline() const { return now() + options_.reply_timeout; }
+    // The same for an attempt that does not wait.
+    time_point try_deadline() const {
+        return now() + std::min(options_.reply_timeout, context_.try_limit);
+    }
     // The same for a request of an acquire. If the acquire waits, it gives up at `give_up_at`.
     time_point reply_deadline(bool is_blocking, time_point give_up_at) const {
-        return is_blocking ? std::max(give_up_at, now() + min_reply_wait) : reply_deadline();
+        return is_blocking ? std::max(give_up_at, now() + min_reply_wait) : try_deadline();
     }
     // When a release gives up: at the hold's deadline, but between 50 ms and the reply timeout from
     // now, and after 50 ms if the timeout is shorter.
@@ -107,10 +111,11 @@ protected:
                                                    const renewal_call& call, renewal_batch& batch,
                                                    std::span<const std::size_t> indices);
     // The outcome of a renewal for which the server has answered that the hold has ended.
-    [[nodiscard]] renewal::outcome refusal_of(const link& server_link,
-                                              const renewal& requested) const {
+    [[nodiscard]] renewal::outcome refusal_of(
+        const link& server_link, const renewal& requested,
+        renewal::outcome answer = renewal::outcome::refused) const {
         return was_confirmed_before_failover(server_link, requested) ? renewal::outcome::failed_over
-                                                                     : renewal::outcome::refused;
+                                                                     : answer;
     }
     // Runs the operations at the same time, and ends with the last of them. The operations should
     // handle their exceptions: those of several operations are ignored.

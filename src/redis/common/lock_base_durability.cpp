@@ -42,7 +42,8 @@ asio::awaitable<renewal::outcome> lock_base::write_to_holds(topology& servers,
     auto outcome = renewal::outcome::extended;
     for (const auto& each : batch.renewals()) {
         if (each.result == renewal::outcome::extended) continue;
-        outcome = each.result;
+        outcome =
+            each.result == renewal::outcome::missing ? renewal::outcome::refused : each.result;
         // A refusal counts only from the server that granted the lock. During a failover, these
         // links may lead to another one.
         const auto key = key_of(each.held->claim.name);

@@ -24,9 +24,10 @@ std::vector<renewal::outcome> renewal_call::read(const reply& from) const {
     std::vector<renewal::outcome> outcomes;
     outcomes.reserve(size_);
     for (std::size_t i = 0; i < size_; ++i) {
-        switch (reader.at(i).integer(-1, 1)) {
+        switch (reader.at(i).integer(-2, 1)) {
         case 1: outcomes.push_back(renewal::outcome::extended); break;
         case 0: outcomes.push_back(renewal::outcome::refused); break;
+        case -2: outcomes.push_back(renewal::outcome::missing); break;
         default: outcomes.push_back(renewal::outcome::unknown);
         }
     }

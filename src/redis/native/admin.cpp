@@ -116,9 +116,10 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     co_return co_await inspect_all(listed, std::move(names), is_held);
 }
 
-asio::awaitable<bool> locks::force_release(std::string_view name) {
+asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token expected) {
     const auto lock_keys = scheme_.keys_of(name);
-    const force_release_call call{lock_keys};
+    const force_release_call call{lock_keys, expected ? to_string(expected) : std::string(),
+                                  scheme_.is_shared_with_others()};
     const auto server_reply = co_await run(lock_keys, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
         co_await throw_if_lock_error(server_reply, lock_keys);

@@ -35,7 +35,7 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
         return send_undo(name, value, deadline);
     };
     acquire_attempt attempt(std::move(undo), requested.ttl);
-    const auto deadline = reply_deadline();
+    const auto deadline = try_deadline();
     try {
         auto* server_link = &link_of(lock_keys);
         check_room_for_undo(*server_link);
@@ -72,7 +72,7 @@ asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
     const auto lock_keys = scheme_.keys_of(requested.name);
     check_not_being_undone(undos_, lock_keys, requested,
                            "the hold may end now, so acquire the lock again.");
-    const auto deadline = reply_deadline();
+    const auto deadline = try_deadline();
     try {
         const adopt_call call{lock_keys, requested.value, milliseconds_text(requested.ttl),
                               requested.fenced};

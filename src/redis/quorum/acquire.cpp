@@ -82,7 +82,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     for (;; next_owner = current.next_owner(time())) {
         attempt_result result;
         result.trouble =
-            co_await members_.wait_for_majority(is_blocking ? give_up_at : reply_deadline());
+            co_await members_.wait_for_majority(is_blocking ? give_up_at : try_deadline());
         if (!result.trouble) {
             std::vector<requested_lock> wanted;
             wanted.push_back(
@@ -135,7 +135,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
                                                          time_point give_up_at) {
     const bool is_blocking = give_up_at > now();
     const auto trouble =
-        co_await members_.wait_for_majority(is_blocking ? give_up_at : reply_deadline());
+        co_await members_.wait_for_majority(is_blocking ? give_up_at : try_deadline());
     if (trouble) throw *trouble;
     acquire_try current(time(), claims.front().owner);
     const auto split_until = now() + longest_try();

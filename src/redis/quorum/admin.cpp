@@ -192,15 +192,32 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     co_return locks_held;
 }
 
+namespace {
+
+std::string may_still_be_held(std::string_view name) {
+    return "The lock '" + std::string(name) +
+           "' may still be held; fewer than a majority of the nodes took part in the release: ";
+}
+
+}  // namespace
+
 // First a majority says how far its counters are; then a majority raises them above all of these,
 // and gives the lock up. So no earlier hold can be renewed, and a later one keeps its keys:
 // models/redlock/force.pml. That includes a hold that no node has at the moment: its next renewal
 // would restore it.
-asio::awaitable<bool> locks::force_release(std::string_view name) {
+// With an expected token, a majority raises its counters to the next number only: this ends the
+// hold with that token and earlier ones, and a later hold keeps its keys.
+asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token expected) {
     co_await require_majority();
     const auto lock = lock_with(name, {});
+    if (expected) {
+        const auto is_present = co_await has_holder(name, expected);
+        if (!is_present) co_return false;
+        co_await raise_counters(lock, static_cast<std::int64_t>(expected.value()) + 1);
+        co_return true;
+    }
     std::int64_t highest = 0;
-    std::size_t asked = 0, raised = 0;
+    std::size_t asked = 0;
     bool is_held = false;
     node_failures failures(members_.size());
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -221,10 +238,19 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
             failures.add(i, e);
         }
     }
+    if (asked < members_.majority()) require_answers(failures, may_still_be_held(name));
     // Without fencing, no renewal restores anything.
-    if (!set_.is_fenced() && asked >= members_.majority() && !is_held) co_return false;
-    for (std::size_t i = 0; asked >= members_.majority() && i < members_.size(); ++i) {
-        const barrier_call call{set_, lock, std::to_string(highest + 1)};
+    if (!set_.is_fenced() && !is_held) co_return false;
+    co_await raise_counters(lock, highest + 1);
+    co_return is_held;
+}
+
+// The second half of a forced release. Throws unless a majority has taken part.
+asio::awaitable<void> locks::raise_counters(const requested_lock& lock, std::int64_t limit) {
+    std::size_t raised = 0;
+    node_failures failures(members_.size());
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        const barrier_call call{set_, lock, std::to_string(limit)};
         try {
             const auto reply = co_await ask_node(members_.link_of(i), call, reply_deadline());
             redis::throw_if_error(reply, members_.name_of(i));
@@ -238,11 +264,14 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
             failures.add(i, e);
         }
     }
-    if (raised < members_.majority())
-        require_answers(failures, "The lock '" + lock.name +
-                                      "' may still be held; fewer than a majority of the nodes "
-                                      "took part in the release: ");
-    co_return is_held;
+    if (raised < members_.majority()) require_answers(failures, may_still_be_held(lock.name));
+}
+
+asio::awaitable<bool> locks::has_holder(std::string_view name, fencing_token token) {
+    const auto info = co_await inspect(name);
+    const auto has_token = [token](const holder& each) { return each.token == token; };
+    co_return info.held_by &&
+        (has_token(*info.held_by) || std::ranges::any_of(info.others, has_token));
 }
 
 asio::awaitable<examination> locks::examine() {

@@ -43,7 +43,8 @@ public:
     boost::asio::awaitable<std::optional<grant>> downgrade(const hold& held) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
     boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
-    boost::asio::awaitable<bool> force_release(std::string_view name) override;
+    boost::asio::awaitable<bool> force_release(std::string_view name,
+                                               fencing_token expected) override;
     boost::asio::awaitable<examination> examine() override;
     boost::asio::awaitable<void> close(time_point give_up_at) override;
     std::string unreachable_reason(std::string_view name) const override;
@@ -105,6 +106,8 @@ private:
     [[nodiscard]] error split_error(const attempt& current) const;
     [[nodiscard]] error no_quorum_error(const attempt& current) const;
 
+    boost::asio::awaitable<void> raise_counters(const requested_lock& lock, std::int64_t limit);
+    boost::asio::awaitable<bool> has_holder(std::string_view name, fencing_token token);
     [[nodiscard]] requested_lock make_lock(const claim& wanted, std::string_view owner) const;
     [[nodiscard]] requested_lock lock_of(const hold& held) const;
     [[nodiscard]] requested_lock lock_with(std::string_view name, std::string value,

@@ -143,9 +143,9 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
     call.read(server_reply);
 }
 
-asio::awaitable<bool> locks::force_release(std::string_view name) {
+asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token expected) {
     const auto names = naming_.names_of(name);
-    const force_release_call call{names};
+    const force_release_call call{names, expected ? to_string(expected) : std::string()};
     const auto server_reply = co_await run(names, call, reply_deadline());
     throw_if_refused(server_reply, names);
     co_return call.read(server_reply);

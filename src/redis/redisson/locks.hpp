@@ -38,7 +38,8 @@ public:
     boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
     boost::asio::awaitable<std::optional<grant>> downgrade(const hold& held) override;
     boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override;
-    boost::asio::awaitable<bool> force_release(std::string_view name) override;
+    boost::asio::awaitable<bool> force_release(std::string_view name,
+                                               fencing_token expected) override;
     boost::asio::awaitable<examination> examine() override;
     std::string unreachable_reason(std::string_view name) const override;
     pawl::latches* latches() noexcept override { return &latches_; }

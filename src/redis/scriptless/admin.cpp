@@ -44,33 +44,41 @@ asio::awaitable<std::optional<locks::stored_lock>> locks::read_lock(const keys& 
     const auto left_ms = parse_number(left);
     // Without a value, the lock was free, and may have been acquired since.
     if (left_ms == missing || value.text.empty()) co_return std::nullopt;
-    co_return stored_lock{value.text, left_ms};
+    co_return stored_lock{value.text, left_ms, {}};
+}
+
+// Reads the lock and its token; the token is empty if the holder changes all the time, or is of
+// another library.
+asio::awaitable<std::optional<locks::stored_lock>> locks::read_with_token(const keys& lock_keys) {
+    auto stored = co_await read_lock(lock_keys);
+    for (int reading = 1; stored; ++reading) {
+        // If other libraries share the key, the counter may belong to an earlier hold.
+        if (is_mark(stored->value) || !is_written_by_pawl(parse_value(stored->value))) break;
+        const std::array<std::string_view, 4> read{"GETRANGE", lock_keys.fence(), "0", "31"};
+        const auto token = co_await exec_at(*servers_, lock_keys.fence(), read, reply_deadline());
+        throw_if_error(token, std::string(lock_keys.fence()));
+        auto after = co_await read_lock(lock_keys);
+        if (after && after->value == stored->value) {
+            stored->token = fencing_token(parse_number<std::uint64_t>(token.text));
+            break;
+        }
+        if (reading == most_readings) break;
+        stored = std::move(after);
+    }
+    co_return stored;
 }
 
 asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     lock_info info;
     info.name = name;
     const auto lock_keys = scheme_.keys_of(name);
-    auto stored = co_await read_lock(lock_keys);
-    for (int reading = 1; stored; ++reading) {
-        auto result = is_mark(stored->value) ? holder{} : parse_value(stored->value);
-        // A lock of another library may never expire.
-        result.remaining = stored->left_ms < 0 ? forever : milliseconds_of(stored->left_ms);
-        info.held_by = std::move(result);
-        // If other libraries share the key, the counter may belong to an earlier hold.
-        if (!is_written_by_pawl(*info.held_by)) break;
-        const std::array<std::string_view, 4> read{"GETRANGE", lock_keys.fence(), "0", "31"};
-        const auto token = co_await exec_at(*servers_, lock_keys.fence(), read, reply_deadline());
-        throw_if_error(token, std::string(lock_keys.fence()));
-        auto after = co_await read_lock(lock_keys);
-        if (after && after->value == stored->value) {
-            info.held_by->token = fencing_token(parse_number<std::uint64_t>(token.text));
-            break;
-        }
-        if (reading == most_readings) break;
-        info.held_by.reset();
-        stored = std::move(after);
-    }
+    const auto stored = co_await read_with_token(lock_keys);
+    if (!stored) co_return info;
+    auto result = is_mark(stored->value) ? holder{} : parse_value(stored->value);
+    // A lock of another library may never expire.
+    result.remaining = stored->left_ms < 0 ? forever : milliseconds_of(stored->left_ms);
+    result.token = stored->token;
+    info.held_by = std::move(result);
     co_return info;
 }
 
@@ -86,10 +94,10 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
 
 // Deletes only the value that it has read, which is not a mark: behind a mark, other keys have the
 // holders.
-asio::awaitable<bool> locks::force_release(std::string_view name) {
+asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token expected) {
     const auto lock_keys = scheme_.keys_of(name);
-    const auto stored = co_await read_lock(lock_keys);
-    if (!stored) co_return false;
+    const auto stored = co_await read_with_token(lock_keys);
+    if (!stored || (expected && stored->token != expected)) co_return false;
     if (is_mark(stored->value))
         throw error(errc::unsupported,
                     "The lock '" + std::string(name) +
@@ -101,8 +109,8 @@ asio::awaitable<bool> locks::force_release(std::string_view name) {
                                           "another name, namespace or key template.");
     const auto answer = co_await delete_value(lock_keys.lock(), stored->value, reply_deadline());
     throw_if_error(answer, std::string(lock_keys.lock()));
-    // Nil: the hold that was there has ended meanwhile.
-    co_return true;
+    // False: the hold that was there has ended meanwhile, or another one has followed it.
+    co_return answer.type == reply::kind::string || !expected;
 }
 
 // A key that this server has. In a cluster, each node has some of the first keys.

@@ -31,7 +31,8 @@ public:
     boost::asio::awaitable<release_result> release(const hold& held) override;
     boost::asio::awaitable<lock_info> inspect(std::string_view name) override;
     boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override;
-    boost::asio::awaitable<bool> force_release(std::string_view name) override;
+    boost::asio::awaitable<bool> force_release(std::string_view name,
+                                               fencing_token expected) override;
     boost::asio::awaitable<examination> examine() override;
     std::string unreachable_reason(std::string_view name) const override;
     pawl::capabilities capabilities() const noexcept override;
@@ -109,8 +110,10 @@ private:
     struct stored_lock {
         std::string value;         // its beginning, if it is long
         std::int64_t left_ms = 0;  // negative: never expires
+        fencing_token token{};
     };
     boost::asio::awaitable<std::optional<stored_lock>> read_lock(const keys& lock_keys);
+    boost::asio::awaitable<std::optional<stored_lock>> read_with_token(const keys& lock_keys);
 
     void on_message(std::string_view, std::string_view) override {}
     void on_invalidate(std::string_view) override {}

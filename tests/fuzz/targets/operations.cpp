@@ -105,7 +105,7 @@ asio::awaitable<void> operations::change_hold(char letter) {
     }
     if (letter == 'd') static_cast<void>(co_await backend_->downgrade(held_));
     if (letter == 'g') static_cast<void>(co_await backend_->release(held_));
-    if (letter == 'f') static_cast<void>(co_await backend_->force_release("x"));
+    if (letter == 'f') static_cast<void>(co_await backend_->force_release("x", {}));
     if (letter == 'z') co_await backend_->resize("x", 5);
     if (letter == 'a') {
         auto requested = claim(pawl::lock_mode::exclusive);

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 asio::awaitable<void> take_and_give_back(pawl::client& locks) {
     pawl::held_lock held = co_await locks.async_acquire("it", {}, asio::use_awaitable);
     std::cout << "token " << held.token() << '\n';
-    co_await held.async_release(asio::use_awaitable);
+    (void)co_await held.async_release(asio::use_awaitable);
 }
 
 int main() {

@@ -96,8 +96,9 @@ public:
         // A loss is reported some time before the deadline, but not half a lease. Another holder
         // can exist only after the deadline.
         const auto why = lock.why_lost();
-        const bool was_taken =
-            why == pawl::loss_reason::taken_over || why == pawl::loss_reason::forced;
+        const bool was_taken = why == pawl::loss_reason::taken_over ||
+                               why == pawl::loss_reason::missing ||
+                               why == pawl::loss_reason::forced;
         if (now < safe_until_ - (was_taken ? 5ms : ttl_ / 2))
             journal_.write("robbed " + key_ + " " + std::to_string(count_of(safe_until_)));
         return false;
@@ -214,7 +215,7 @@ private:
             sure = ours.observe(lock);
         }
         journal_.write("leave " + round_options.key);
-        co_await lock.async_release(asio::use_awaitable);
+        (void)co_await lock.async_release(asio::use_awaitable);
         journal_.write("left " + round_options.key);
     }
     asio::awaitable<void> work(unsigned long ms) {

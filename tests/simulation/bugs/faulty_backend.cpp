@@ -138,8 +138,8 @@ public:
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
         return inner_->list(prefix);
     }
-    asio::awaitable<bool> force_release(std::string_view name) override {
-        return inner_->force_release(name);
+    asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
+        return inner_->force_release(name, expected);
     }
     asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> requested,
                                                       time_point give_up_at) override {

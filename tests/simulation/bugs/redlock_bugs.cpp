@@ -251,8 +251,8 @@ public:
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
         return actual_->list(prefix);
     }
-    asio::awaitable<bool> force_release(std::string_view name) override {
-        return actual_->force_release(name);
+    asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
+        return actual_->force_release(name, expected);
     }
     asio::awaitable<examination> examine() override { return actual_->examine(); }
     asio::awaitable<void> close(time_point give_up_at) override {

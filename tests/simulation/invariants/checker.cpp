@@ -266,7 +266,13 @@ void checker::end_hold(hold_id id) {
 
 void checker::check_release(const std::vector<std::string>& names,
                             const std::vector<released_hold>& holds, bool expects_release,
-                            instant called, release_result result) {
+                            instant called, release_result result, bool was_told) {
+    // I17: nobody learns of the end of a hold from the result of its release alone.
+    const bool had_ended =
+        result == release_result::expired || result == release_result::taken_over;
+    if (had_ended && !was_told)
+        fail("I17", "a hold of '" + names.front() + "' had ended before its release (" +
+                        to_string(result) + "), and neither its state nor a counter tells");
     const bool had_fault = std::ranges::any_of(names, [&](const auto& name) {
         const auto& lock = locks_.at(name);
         return !is_calm(lock) || lock.forced_at >= called;

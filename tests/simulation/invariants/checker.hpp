@@ -69,9 +69,10 @@ public:
     };
     // `holds` has an entry for each name; `result` is the worst of all results. `expects_release`:
     // the release must find the holds, unless a fault or a force since `called` ended one.
+    // `was_told`: the hold's state is lost, and its client has counted a loss.
     void check_release(const std::vector<std::string>& names,
                        const std::vector<released_hold>& holds, bool expects_release,
-                       instant called, release_result result);
+                       instant called, release_result result, bool was_told);
     // The user has requested a downgrade. Others may read from now on.
     void note_downgrade(hold_id id);
     // The user writes to the resource that the lock protects.

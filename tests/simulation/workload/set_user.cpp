@@ -247,7 +247,7 @@ void set_user::release() {
 void set_user::on_released(release_result result) {
     log(std::string("released all: ") + to_string(result));
     invariants().check_release(checker_names(), released_holds_, expects_release_, hold_until_,
-                               result);
+                               result, is_loss_told(set_, program_.locks()));
     release_handles();
 }
 
@@ -271,7 +271,8 @@ void set_user::release_first() {
             log(std::string("released: ") + to_string(result));
             const std::string name(first_.name());
             const checker::released_hold released{first_.token().value(), options_.mode};
-            invariants().check_release({checker_name(name)}, {released}, sure, called, result);
+            invariants().check_release({checker_name(name)}, {released}, sure, called, result,
+                                       is_loss_told(first_, program_.locks()));
             first_ = {};
             rest();
         })));

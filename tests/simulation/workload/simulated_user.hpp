@@ -88,6 +88,12 @@ protected:
     [[nodiscard]] const user_behaviour& behaviour() const {
         return program_.context().scenario_plan.behaviour;
     }
+    // The released hold is lost, and the client has counted a loss.
+    template <class Handle>
+    [[nodiscard]] static bool is_loss_told(const Handle& released, const client& locks) {
+        const auto counted = locks.statistics();
+        return released.state() == lock_state::lost && counted.losses + counted.late_releases > 0;
+    }
     // The program was never paused and never short of a resource.
     [[nodiscard]] bool is_undisturbed() const {
         return program_.process().resumed_at() == instant{} &&

@@ -48,7 +48,8 @@ inspect_reply inspect_call::read(const reply& from) const {
 
 script_call force_release_call::command(const server_words& words) const {
     return {scripts::force_release, lock_keys.all(),
-            std::array<std::string_view, 3>{words.token_floor, words.channel_prefix, words.run}};
+            std::array<std::string_view, 5>{words.token_floor, words.channel_prefix, expected,
+                                            is_shared_with_others ? "1" : "0", words.run}};
 }
 
 bool force_release_call::read(const reply& from) const {

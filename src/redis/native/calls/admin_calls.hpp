@@ -51,9 +51,11 @@ struct inspect_call {
 // force_release.lua
 struct force_release_call {
     const keys& lock_keys;
+    std::string expected{};        // the token that a holder must have; empty: any holder
+    bool is_shared_with_others{};  // other libraries' holds have no token
 
     [[nodiscard]] script_call command(const server_words& words) const;
-    // False: nobody held the lock.
+    // False: nothing was released.
     [[nodiscard]] bool read(const reply& from) const;
 };
 

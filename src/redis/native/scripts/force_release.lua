@@ -2,9 +2,11 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- force_release: takes the lock from all its holders, notifies them, and grants it to the next
--- waiters with a higher token.
--- KEYS lock fence queue waiters holders details   ARGV floor channel_prefix run
--- -> 1 | 0 it was free
+-- waiters with a higher token. With `expected`, only if a present holder has this token, as
+-- `inspect` shows it: with `shared` = 1, other libraries' holds have none.
+-- KEYS lock fence queue waiters holders details
+-- ARGV floor channel_prefix expected ('' = any holder) shared run
+-- -> 1 | 0 nothing was released: it was free, or no holder has the token
 --@include _token.lua
 --@include _clock.lua
 --@include _keys.lua
@@ -24,8 +26,25 @@ if not may_all({
     return redis.error_reply("NOPERM the user has no rights for forced releases")
 end
 local state = current_state(k, now_ms())
+local function has_expected_token()
+    if state == "exclusive" then
+        local value = redis.call("GET", k.lock)
+        local has_token = ARGV[4] == "0" or string.match(value, "^%x+;%x+;")
+        return has_token and not marks[value] and redis.call("GET", k.fence) == ARGV[3]
+    end
+    for _, owner in ipairs(redis.call("ZRANGE", k.holders, 0, -1)) do
+        local detail = redis.call("HGET", k.details, owner) or ""
+        if string.match(detail, "^%d+ (%d+) ") == ARGV[3] then
+            return true
+        end
+    end
+    return false
+end
+
 if state == "free" then
     grant_waiters(k, state, ARGV[1], ARGV[2])
+    return 0
+elseif ARGV[3] ~= "" and not has_expected_token() then
     return 0
 elseif state == "exclusive" then
     notify_loss(redis.call("GET", k.lock))

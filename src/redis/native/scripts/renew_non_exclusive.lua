@@ -3,7 +3,7 @@
 
 -- renew_non_exclusive: extends shared holds and permits that still exist; never makes one.
 -- KEYS lock holders details, for each   ARGV value ttl_ms, for each
--- -> {1 extended | 0 it does not exist | -1 unknown, …}
+-- -> {1 extended | 0 it does not exist | -1 unknown | -2 nobody has the lock, …}
 --@include _clock.lua
 --@include _rights.lua
 --@include _holders.lua
@@ -19,7 +19,7 @@ for i = 1, #KEYS / 3 do
         detail, ends_at = holder_details(k, owner)
     end
     local is_unknown = type(mark) == "table" and not string.find(mark.err, "WRONGTYPE", 1, true)
-    answers[i] = is_unknown and -1 or 0
+    answers[i] = is_unknown and -1 or mark and 0 or -2
     if is_same_grant(detail, value) and tonumber(ends_at) > now then
         extend_holder(k, owner, now, ARGV[2 * i])
         expire_with_last_holder(k)

@@ -162,8 +162,9 @@ void resize_call::read(const reply& from) const {
 
 script_call force_release_call::command(const server_words& words) const {
     return {scripts::force_release,
-            {names.lock, names.queue, names.timeouts, names.lent_permits, names.presence},
-            {words.publish_command, names.channel, names.rw_channel, names.sc_channel}};
+            {names.lock, names.queue, names.timeouts, names.lent_permits, names.presence,
+             names.counter},
+            {words.publish_command, names.channel, names.rw_channel, names.sc_channel, expected}};
 }
 
 bool force_release_call::read(const reply& from) const {

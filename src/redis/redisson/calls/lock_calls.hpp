@@ -104,9 +104,10 @@ struct resize_call {
 // force_release.lua
 struct force_release_call {
     const object_names& names;
+    std::string expected{};  // the token that the holder must have; empty: any holder
 
     [[nodiscard]] script_call command(const server_words& words) const;
-    // False: nobody held the object.
+    // False: nothing was released.
     [[nodiscard]] bool read(const reply& from) const;
 };
 

@@ -2,10 +2,11 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- force_release: takes the object from all its holders and notifies the waiters. The holders are
--- not notified, because Redisson has no channel to them.
--- KEYS lock queue timeouts lent_permits presence
--- ARGV publish_command lock_channel rwlock_channel semaphore_channel
--- -> 1 | 0 nobody held the object
+-- not notified, because Redisson has no channel to them. With `expected`, only if the counter of
+-- tokens has this value; permits have no token.
+-- KEYS lock queue timeouts lent_permits presence counter
+-- ARGV publish_command lock_channel rwlock_channel semaphore_channel expected ('' = any holder)
+-- -> 1 | 0 nothing was released: nobody held the object, or the token is another one
 --@include _lock.lua
 --@include _clock.lua
 --@include _queue.lua
@@ -30,9 +31,12 @@ local type = redis.call("TYPE", KEYS[1]).ok
 if type == "none" then
     return 0
 elseif type == "string" then
-    return return_permits()
+    return ARGV[5] == "" and return_permits() or 0
 elseif type ~= "hash" or not any_owner_of(KEYS[1]) then
     return no_lock_error()
+end
+if ARGV[5] ~= "" and redis.call("GET", KEYS[6]) ~= ARGV[5] then
+    return 0
 end
 if redis.call("HEXISTS", KEYS[1], "mode") == 1 then
     redis.call("DEL", KEYS[1])
