@@ -114,7 +114,7 @@ TEST_F(FarWaiters, LookAtAClaimWindowWhenTheOthersHaveLeft) {
         waiters[i]->give_up();
     loop_.run_for(100ms);
     waiters[near_waiters - 1]->process.pause();
-    holder.release();
+    (void)holder.release();
     loop_.run_for(2s);
     EXPECT_TRUE(waiters[near_waiters]->held);
 }
@@ -129,7 +129,7 @@ TEST_F(FarWaiters, AreFoundDeadWithinTwoSecondsWhenTheyComeNear) {
     for (std::size_t i = 0; i < near_waiters; ++i)
         waiters[i]->give_up();
     loop_.run_for(2s);
-    holder.release();
+    (void)holder.release();
     loop_.run_for(100ms);
     EXPECT_TRUE(waiters[near_waiters + 1]->held);
 }
@@ -155,7 +155,7 @@ TEST_F(FarWaiters, KeepTheirPlacesWhenManyComeNearAtOnce) {
     const auto readers = add_waiters(near_waiters, read);
     const auto writers = add_waiters(near_waiters, fair);
     run_until_far_waiters_know();
-    holder.release();
+    (void)holder.release();
     loop_.run_for(2500ms);
     auto& later = add(fair);
     for (auto* each : readers)

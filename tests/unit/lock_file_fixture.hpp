@@ -94,7 +94,7 @@ inline testing::AssertionResult has_message(const std::optional<pawl::error>& fa
 inline std::optional<pawl::error> try_to_use(const std::string& path) {
     return failure_of([&] {
         backend_runner holder(pawl::sqlite::at({.path = path}));
-        holder.release(holder.acquire_hold("it"));
+        (void)holder.release(holder.acquire_hold("it"));
     });
 }
 

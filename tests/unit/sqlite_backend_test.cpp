@@ -30,7 +30,7 @@ TEST(sqlite, tokens_outlive_every_client) {
         const auto lock = holder.acquire_hold("it");
         EXPECT_GT(lock.grant.token, last);
         last = lock.grant.token;
-        holder.release(lock);
+        (void)holder.release(lock);
     }
 }
 
@@ -72,7 +72,7 @@ TEST(sqlite, the_file_forgets_holds_that_are_over) {
     (void)holder.acquire_hold("it", 20ms);
     const auto next = other.acquire_hold("it");
     EXPECT_EQ(sqlite_connection(lock_file.path()).text("SELECT count(*) FROM holders"), "1");
-    other.release(next);
+    (void)other.release(next);
     EXPECT_EQ(sqlite_connection(lock_file.path()).text("SELECT count(*) FROM holders"), "0");
 }
 
@@ -92,7 +92,7 @@ TEST(sqlite, a_grant_is_handed_over_for_a_claim_window) {
     auto waiting = other.start(make_claim("it", 60s));
     ASSERT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
     const auto before = now();
-    holder.release(lock);
+    (void)holder.release(lock);
     const auto acquired = waiting.get().value();
     EXPECT_TRUE(acquired.grant.needs_renewal);
     EXPECT_GT(acquired.grant.deadline, before);
@@ -109,7 +109,7 @@ TEST(sqlite, a_waiter_that_cannot_be_notified_finds_its_grant_itself) {
     auto waiting = other.start(make_claim("it"));
     ASSERT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
     sqlite_connection(lock_file.path()).run("UPDATE waiters SET client = '1/elsewhere'");
-    holder.release(lock);
+    (void)holder.release(lock);
     EXPECT_TRUE(waiting.get());
 }
 
@@ -121,7 +121,7 @@ TEST(sqlite, a_waiter_that_was_taken_for_dead_stands_in_line_again) {
     ASSERT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
     sqlite_connection(lock_file.path()).run("DELETE FROM waiters");
     ASSERT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
-    holder.release(lock);
+    (void)holder.release(lock);
     EXPECT_TRUE(waiting.get());
 }
 
@@ -175,7 +175,7 @@ TEST(sqlite, forged_notifications_do_nothing) {
     EXPECT_EQ(other.inspect("it").held_by.value().token, lock.grant.token);
     EXPECT_FALSE(holder.has_lost(lock.claim.owner, loss_reason::forced));
     EXPECT_FALSE(waiting.is_done());
-    holder.release(lock);
+    (void)holder.release(lock);
     EXPECT_TRUE(waiting.get());
 }
 
@@ -216,7 +216,7 @@ TEST(sqlite, closing_leaves_no_thread_and_no_descriptor) {
         const auto lock = holder.acquire_hold("it");
         auto waiting = holder.start(make_claim("it"));
         ASSERT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
-        holder.release(lock);
+        (void)holder.release(lock);
         EXPECT_TRUE(waiting.get());
         EXPECT_EQ(entries("/proc/self/task"), threads + 2);
     }
@@ -291,8 +291,8 @@ TEST(sqlite, measures_a_write_that_reaches_the_disk) {
     EXPECT_EQ(holder.examine().guarantees.token, "never goes back");
     const auto after = holder.acquire_hold("b");
     EXPECT_GT(after.grant.token.value(), before.grant.token.value() + 1);
-    holder.release(before);
-    holder.release(after);
+    (void)holder.release(before);
+    (void)holder.release(after);
 }
 
 TEST(sqlite, says_what_it_promises) {

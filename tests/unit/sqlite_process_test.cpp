@@ -44,7 +44,7 @@ void play_counter(std::istream& role) {
         long value = 0;
         std::ifstream(counter) >> value;
         std::ofstream(counter) << value + 1;
-        holder.release(lock);
+        (void)holder.release(lock);
     }
 }
 

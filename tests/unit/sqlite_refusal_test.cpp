@@ -166,8 +166,8 @@ TEST(sqlite_refusal, a_trigger_under_open_clients_does_not_run) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     backend_runner other(lock_file.service());
-    holder.release(holder.acquire_hold("it"));
-    other.release(other.acquire_hold("it"));
+    (void)holder.release(holder.acquire_hold("it"));
+    (void)other.release(other.acquire_hold("it"));
     sqlite_connection(lock_file.path())
         .run("CREATE TRIGGER extra BEFORE INSERT ON holders BEGIN SELECT RAISE(IGNORE); END");
     const auto lock = holder.acquire_hold("it");

@@ -29,7 +29,7 @@ TEST(sqlite_tokens, go_on_over_an_older_file) {
     const auto hold_once = [&] {
         backend_runner holder(lock_file.service());
         const auto lock = holder.acquire_hold("it");
-        holder.release(lock);
+        (void)holder.release(lock);
         return lock.grant.token;
     };
     const auto first = hold_once();
@@ -50,7 +50,7 @@ TEST(sqlite_tokens, of_one_client_go_on_whatever_the_file_says) {
     file.run("UPDATE pawl SET last_token = last_token + 1000000000000");
     const auto before = holder.acquire_hold("it");
     file.run("UPDATE pawl SET last_token = 7");
-    holder.release(before);
+    (void)holder.release(before);
     EXPECT_GT(holder.acquire_hold("it").grant.token, before.grant.token);
 }
 
@@ -65,11 +65,11 @@ TEST(sqlite_tokens, that_another_client_issued_are_not_repeated) {
     file.run("UPDATE pawl SET last_token = last_token + 1000000000000");
     auto waiting = b.start(make_claim("it"));
     ASSERT_TRUE(eventually([&] { return a.inspect("it").waiters == 1; }));
-    a.release(lock);
+    (void)a.release(lock);
     const auto received = waiting.get();
     ASSERT_TRUE(received);
     file.run("UPDATE pawl SET last_token = 7");
-    b.release(*received);
+    (void)b.release(*received);
     EXPECT_GT(b.acquire_hold("it").grant.token, received->grant.token);
 }
 

@@ -124,7 +124,7 @@ private:
 
 int acquire_on_a_full_disk(const small_disk& disk) {
     logging_client logged(disk);
-    logged->release(logged->acquire_hold("it"));
+    (void)logged->release(logged->acquire_hold("it"));
     disk.fill();
     if (!is_full(failure_of([&] { logged->acquire(make_claim("it")); }))) return 1;
     if (logged.is_waiting()) return 2;

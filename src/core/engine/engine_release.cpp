@@ -282,7 +282,7 @@ asio::awaitable<void> engine::release_lost(std::shared_ptr<lease> lease,
         const bool may_still_act = lease->has_handles() && !is_ended_by_service(lease->why_lost());
         if (may_still_act) co_await deadline.wait_until(lease->deadline());
         if (has_reached(close_stage::drained)) co_return;
-        co_await live_backend().release(lease->granted_hold());
+        (void)co_await live_backend().release(lease->granted_hold());
     } catch (...) {
         log_failure("the release of a lost lock failed", std::current_exception());
     }

@@ -404,7 +404,7 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> held_lease)
         }
     }
     // The hold was released meanwhile as an exclusive one, which may have released nothing.
-    if (!kept && granted) co_await backend_.release(downgraded);
+    if (!kept && granted) (void)co_await backend_.release(downgraded);
     if (!held_lease->in_keeper.is_kept) throw hold_ended(*held_lease);
 }
 

@@ -214,7 +214,8 @@ asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token 
         const auto is_present = co_await has_holder(name, expected);
         if (!is_present) co_return false;
         co_await raise_counters(lock, static_cast<std::int64_t>(expected.value()) + 1);
-        co_return true;
+        const auto is_still_held = co_await has_holder(name, expected);
+        co_return !is_still_held;
     }
     std::int64_t highest = 0;
     std::size_t asked = 0;
