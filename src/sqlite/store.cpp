@@ -21,7 +21,7 @@ store::store(settings store_settings, runtime& time, boost::asio::any_io_executo
 
 store::~store() = default;
 
-void store::open() {
+void store::open(duration longest_wait) {
     if (database_) {
         const auto state_seen = files_->current_state();
         if (was_replaced(state_seen))
@@ -29,10 +29,10 @@ void store::open() {
         else
             files_->refuse_second_name(state_seen);
     }
-    if (!database_) connect();
+    if (!database_) connect(longest_wait);
 }
 
-void store::connect() {
+void store::connect(duration longest_wait) {
     const auto path = path_without_links(checked_path(settings_.path));
     refuse_shared(path, file_system_of(path));
     boot_id_ = settings_.read_boot_id();
@@ -50,6 +50,7 @@ void store::connect() {
     try {
         open_mark_ = std::make_unique<open_mark>(path, [this] { recheck_files(); });
         database_ = std::make_unique<database>(path, time_, stop_waiting_);
+        database_->set_longest_wait(longest_wait);
         prepare_schema(*database_, time_, boot_id_);
         sql_ = std::make_unique<statements>(*database_);
         delete_expired_rows();

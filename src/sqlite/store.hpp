@@ -131,8 +131,8 @@ private:
 
     struct served_queue;
 
-    void open();
-    void connect();
+    void open(duration longest_wait = database::default_wait);
+    void connect(duration longest_wait);
     void disconnect() noexcept;
     [[nodiscard]] bool was_replaced(file_identity::state state_seen) const;
     // Closes a file that was deleted or replaced: the holds in it are lost.
@@ -204,10 +204,11 @@ private:
 
 template <class Step>
 auto store::transact(durability level, Step step) {
+    const auto longest_wait = std::exchange(longest_wait_, database::default_wait);
     try {
-        open();
+        open(longest_wait);
         pending_notifications_.clear();
-        database_->set_longest_wait(std::exchange(longest_wait_, database::default_wait));
+        database_->set_longest_wait(longest_wait);
         transaction current(*database_, level);
         // The time is read after the wait for the file, and before another process can see the
         // changes.
