@@ -6,9 +6,8 @@
 //
 // Servers 0, 1 and 2 are the nodes 0, 1 and 2 of a set. Server 3 is new, and answers to the name of
 // node 0 as well. Each acquire reaches one of the two. Clients let the servers join, JOINS times in
-// all, so that each of the two can replace the other one. With -DA_FORGETS server 0 may lose its
-// memory once, with -DB_FORGETS server 1 does, and joins again. With -DALL_ARRIVE no reply is lost;
-// a request may be lost, or find the lock taken. With -DIN_ONE_STEP a server joins in one step.
+// all, so that each of the two can replace the other one. With -DALL_ARRIVE no reply is lost; a
+// request may be lost, or find the lock taken. With -DIN_ONE_STEP a server joins in one step.
 //
 // holds  one_replaces -DJOINS=1
 // holds  each_replaces -DJOINS=2 -DALL_ARRIVE -DIN_ONE_STEP
@@ -25,10 +24,7 @@
 
 #include "_quorum.pml"
 
-// Nodes 0 and 1 can be replaced, or lose their memory.
 #define SERVERS 4
-#define REPLACEABLE 2
-#define AT(which, server) ((which) * SERVERS + (server))
 
 // Each server: the key of the lock, which is OWNER:COUNT, its counter, the least counter since it
 // has joined, and the nonce of its memory.
@@ -39,14 +35,13 @@ byte floor[SERVERS];
 byte nonce[SERVERS];
 bool is_member[SERVERS];
 byte incarnation[SERVERS];
-// What each server knows of the replaceable nodes.
-byte mark[REPLACEABLE * SERVERS];
-byte mark_nonce[REPLACEABLE * SERVERS];
+// What each server knows of node 0.
+byte mark[SERVERS];
+byte mark_nonce[SERVERS];
 
 // Not part of the system.
 byte last_nonce;
 byte joins;
-bool has_forgotten;
 hidden byte next;
 
 #define COUNTER(server) (counter[server] < floor[server] -> floor[server] : counter[server])
@@ -73,21 +68,17 @@ inline raise_to(server, token) {
 #define IS_NOT_EARLIER(known, own) ((known) >= (own))
 #endif
 
-// A member of the quorum has heard of another memory of the node that is not an earlier one.
-#define KNOWS_LATER(which, node) \
-    (IS_IN(quorum, node) && \
-     IS_OTHER(said_nonce[(which) * NODES + (node)], granted_nonce[which]) && \
-     IS_NOT_EARLIER(said[(which) * NODES + (node)], said_own[which]))
-#define IS_OUTDATED(which) \
-    (IS_IN(quorum, which) && (KNOWS_LATER(which, 1 - (which)) || KNOWS_LATER(which, 2)))
-#define VOTES (SIZE(quorum) - IS_OUTDATED(0) - IS_OUTDATED(1))
+// A member of the quorum has heard of another memory of node 0 that is not an earlier one.
+#define KNOWS_LATER(node) \
+    (IS_IN(quorum, node) && IS_OTHER(said_nonce[node], granted_nonce[0]) && \
+     IS_NOT_EARLIER(said[node], said_own[0]))
+#define IS_OUTDATED (IS_IN(quorum, 0) && (KNOWS_LATER(1) || KNOWS_LATER(2)))
+#define VOTES (SIZE(quorum) - IS_OUTDATED)
 
 inline note_reply(node, server) {
     said_own[node] = incarnation[server];
-    said[node] = mark[AT(0, server)];
-    said_nonce[node] = mark_nonce[AT(0, server)];
-    said[NODES + node] = mark[AT(1, server)];
-    said_nonce[NODES + node] = mark_nonce[AT(1, server)]
+    said[node] = mark[server];
+    said_nonce[node] = mark_nonce[server]
 }
 
 inline forget_replies() {
@@ -99,8 +90,6 @@ inline forget_replies() {
        said_own[node] = 0;
        said[node] = 0;
        said_nonce[node] = 0;
-       said[NODES + node] = 0;
-       said_nonce[NODES + node] = 0;
        node++
     :: else -> break
     od;
@@ -114,8 +103,8 @@ proctype Acquire(byte a) {
     byte granted[NODES];  // the count of each node that granted it
     byte granted_nonce[NODES];
     byte said_own[NODES];
-    byte said[REPLACEABLE * NODES];
-    byte said_nonce[REPLACEABLE * NODES];
+    byte said[NODES];
+    byte said_nonce[NODES];
     byte asked;
     byte node;
     byte server;
@@ -222,136 +211,74 @@ proctype Acquire(byte a) {
     }
 }
 
-// Another member has heard of another memory of this node that is not an earlier one.
-#define SEES_LATER(which, server, other) \
-    (is_member[other] && IS_OTHER(mark_nonce[AT(which, other)], nonce[server]) && \
-     IS_NOT_EARLIER(mark[AT(which, other)], incarnation[server]))
-
-// A server loses its memory, or gives it up.
-inline forget(server) {
-    owner[server] = 0;
-    count[server] = 0;
-    counter[server] = 0;
-    give_up(server)
-}
+// Another member has heard of another memory of node 0 that is not an earlier one.
+#define SEES_LATER(server, other) \
+    (is_member[other] && IS_OTHER(mark_nonce[other], nonce[server]) && \
+     IS_NOT_EARLIER(mark[other], incarnation[server]))
 
 inline give_up(server) {
     is_member[server] = false;
     incarnation[server] = 0;
     floor[server] = 0;
-    mark[AT(0, server)] = 0;
-    mark_nonce[AT(0, server)] = 0;
-    mark[AT(1, server)] = 0;
-    mark_nonce[AT(1, server)] = 0;
+    mark[server] = 0;
+    mark_nonce[server] = 0;
     last_nonce++;
     nonce[server] = last_nonce
 }
 
-inline merge(which, server) {
-    if
-    :: mark[AT(which, server)] > merged[which] ->
-       merged[which] = mark[AT(which, server)];
-       merged_nonce[which] = mark_nonce[AT(which, server)]
-    :: mark[AT(which, server)] == merged[which] &&
-       mark_nonce[AT(which, server)] != merged_nonce[which] ->
-       merged_nonce[which] = 255  // of no memory
-    :: else
-    fi
-}
-
-#ifdef ACCEPTS_ANY_MARK
-#define ACCEPTS(which, server) (mark[AT(which, server)] <= new_incarnation)
-#elif defined(MARKS_WITHOUT_NONCE)
-#define ACCEPTS(which, server) true
+#ifdef MARKS_WITHOUT_NONCE
+#define ACCEPTS(server) true
 #else
-#define ACCEPTS(which, server) \
-    (mark[AT(which, server)] < new_incarnation || mark_nonce[AT(which, server)] == prepared)
+#define ACCEPTS(server) \
+    (mark[server] < new_incarnation || mark_nonce[server] == prepared)
 #endif
 
-#ifdef COUNTS_OUTDATED
-#define IS_CONSISTENT true
-#else
-#define IS_CONSISTENT \
-    (!(IS_OTHER(heard_nonce, marked_nonce) && IS_NOT_EARLIER(heard, marked)))
-#endif
-
-inline mark_at(which, other) {
+inline mark_at(other) {
     if
-    :: is_member[other] && ACCEPTS(which, other) ->
-       at_least(mark[AT(which, other)], new_incarnation);
-       mark_nonce[AT(which, other)] = prepared;
+    :: is_member[other] && ACCEPTS(other) ->
+       at_least(mark[other], new_incarnation);
+       mark_nonce[other] = prepared;
        next = COUNTER(other);
-       at_least(highest, next);
-       merge(0, other);
-       merge(1, other)
+       at_least(highest, next)
     :: else -> goto again
     fi
 }
 
-// A client lets a server join as node `of`. It asks the two other nodes: node 2, and the server
-// that it reaches as the third one.
-proctype Driver(byte which; byte target; byte third) {
+// A client lets a server join as node 0. It asks the two other nodes.
+proctype Driver(byte target) {
     byte prepared;
     byte new_incarnation;
     byte highest;
-    byte merged[REPLACEABLE];
-    byte merged_nonce[REPLACEABLE];
-    // The incarnation and the nonce of the third one when it was marked, and what node 2 knew of
-    // it.
-    byte marked;
-    byte marked_nonce;
-    byte heard;
-    byte heard_nonce;
     byte asked;
     end:
     do
     :: atomic {
-           joins < JOINS && !is_member[target] && is_member[third] && is_member[2] ->
+           joins < JOINS && !is_member[target] ->
            joins++;
            prepared = nonce[target];
-           new_incarnation = mark[AT(which, third)] + (mark_nonce[AT(which, third)] != prepared);
-           next = mark[AT(which, 2)] + (mark_nonce[AT(which, 2)] != prepared);
+           new_incarnation = mark[1] + (mark_nonce[1] != prepared);
+           next = mark[2] + (mark_nonce[2] != prepared);
            at_least(new_incarnation, next)
 #ifdef IN_ONE_STEP
            ;
-           mark_at(which, 2);
-           heard = mark[AT(1 - which, 2)];
-           heard_nonce = mark_nonce[AT(1 - which, 2)];
-           mark_at(which, third);
-           marked = incarnation[third];
-           marked_nonce = nonce[third];
+           mark_at(2);
+           mark_at(1);
 #else
        };
        do
-       :: atomic {
-              !(asked & 1) ->
-              asked = asked | 1;
-              mark_at(which, 2);
-              heard = mark[AT(1 - which, 2)];
-              heard_nonce = mark_nonce[AT(1 - which, 2)]
-          }
-       :: atomic {
-              !(asked & 2) ->
-              asked = asked | 2;
-              mark_at(which, third);
-              marked = incarnation[third];
-              marked_nonce = nonce[third]
-          }
+       :: atomic { !(asked & 1) -> asked = asked | 1; mark_at(2) }
+       :: atomic { !(asked & 2) -> asked = asked | 2; mark_at(1) }
        :: atomic { asked == 3 -> break }
        od;
        atomic {
 #endif
            if
-           :: IS_CONSISTENT && nonce[target] == prepared && !is_member[target] ->
+           :: nonce[target] == prepared && !is_member[target] ->
               is_member[target] = true;
               incarnation[target] = new_incarnation;
               floor[target] = highest;
-              mark[AT(0, target)] = merged[0];
-              mark_nonce[AT(0, target)] = merged_nonce[0];
-              mark[AT(1, target)] = merged[1];
-              mark_nonce[AT(1, target)] = merged_nonce[1];
-              mark[AT(which, target)] = new_incarnation;
-              mark_nonce[AT(which, target)] = prepared
+              mark[target] = new_incarnation;
+              mark_nonce[target] = prepared
            :: else
            fi
        };
@@ -360,14 +287,6 @@ proctype Driver(byte which; byte target; byte third) {
            prepared = 0;
            new_incarnation = 0;
            highest = 0;
-           merged[0] = 0;
-           merged[1] = 0;
-           merged_nonce[0] = 0;
-           merged_nonce[1] = 0;
-           marked = 0;
-           marked_nonce = 0;
-           heard = 0;
-           heard_nonce = 0;
            asked = 0
        }
     od
@@ -378,20 +297,20 @@ proctype Driver(byte which; byte target; byte third) {
 // The rule of an earlier version: it takes over the later incarnation, and goes on.
 #define REPLACE(server) \
     atomic { \
-        is_member[server] && (SEES_LATER(0, server, 1) || SEES_LATER(0, server, 2)) -> \
-        at_least(incarnation[server], mark[AT(0, 1)]); \
-        at_least(incarnation[server], mark[AT(0, 2)]) \
+        is_member[server] && (SEES_LATER(server, 1) || SEES_LATER(server, 2)) -> \
+        at_least(incarnation[server], mark[1]); \
+        at_least(incarnation[server], mark[2]) \
     }
 #elif defined(KEEPS_NONCE)
 #define REPLACE(server) \
     atomic { \
-        is_member[server] && (SEES_LATER(0, server, 1) || SEES_LATER(0, server, 2)) -> \
+        is_member[server] && (SEES_LATER(server, 1) || SEES_LATER(server, 2)) -> \
         is_member[server] = false \
     }
 #else
 #define REPLACE(server) \
     atomic { \
-        is_member[server] && (SEES_LATER(0, server, 1) || SEES_LATER(0, server, 2)) -> \
+        is_member[server] && (SEES_LATER(server, 1) || SEES_LATER(server, 2)) -> \
         give_up(server) \
     }
 #endif
@@ -401,12 +320,6 @@ proctype Replacements() {
     do
     :: REPLACE(0)
     :: REPLACE(3)
-#ifdef A_FORGETS
-    :: atomic { !has_forgotten && is_member[0] -> has_forgotten = true; forget(0) }
-#endif
-#ifdef B_FORGETS
-    :: atomic { !has_forgotten && is_member[1] -> has_forgotten = true; forget(1) }
-#endif
     od
 }
 
@@ -419,23 +332,16 @@ init {
            nonce[i] = i + 1;
            incarnation[i] = 1;
            floor[i] = 1;
-           mark[AT(0, i)] = 1;
-           mark_nonce[AT(0, i)] = 1;
-           mark[AT(1, i)] = 1;
-           mark_nonce[AT(1, i)] = 2;
+           mark[i] = 1;
+           mark_nonce[i] = 1;
            i++
         :: else -> break
         od;
         last_nonce = 4;
         nonce[3] = last_nonce;
-        run Driver(0, 3, 1);
+        run Driver(3);
 #if JOINS > 1
-        run Driver(0, 0, 1);
-#endif
-#ifdef B_FORGETS
-        // The first client still reaches the old server of node 0.
-        run Driver(1, 1, 0);
-        run Driver(1, 1, 3);
+        run Driver(0);
 #endif
         i = 1;
         do

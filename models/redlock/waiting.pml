@@ -81,8 +81,6 @@ byte polls;
 hidden byte no_waiter_is_forgotten;
 hidden byte no_trace_is_left;
 
-#define HAS(c, node) (holder[node] == (c))
-
 inline leave_line(c, node) {
     line[node] = line[node] & (255 - (1 << c))
 }

@@ -3,8 +3,7 @@
 
 // What the nodes of a set know of each other's memories. A name of a node may lead to another
 // server, or to a server that has forgotten its data: a nonce names each memory, and an incarnation
-// orders the memories of one node. models/redlock/replaced.pml has the rules and a counterexample
-// for each.
+// orders the memories of one node. models/redlock/replaced.pml has rules and counterexamples.
 #pragma once
 
 #include <chrono>
