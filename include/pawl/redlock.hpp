@@ -64,8 +64,8 @@ struct node_status {
 // wait for a little more than `ttl_max` first; if they have formed a set that still waits, the call
 // ends the wait. `forget`: also nodes of a set that has granted locks, for a set whose majority has
 // lost its data at the same time. Throws errc::no_quorum or errc::unreachable if a node does not
-// answer, and errc::bad_option if `forget` is false and a node is a member of another set, or of
-// one that has granted locks.
+// answer. Without `forget`, throws errc::bad_option if a node is a member of another set, or of one
+// that has granted locks.
 void begin_set(const options& settings, bool forget = false);
 // The status of each node, in the order of their names. A node that does not answer does not vote,
 // and its `objection` says why. `rejoin`: first lets nodes that have lost their data join the set
