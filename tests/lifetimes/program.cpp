@@ -190,7 +190,7 @@ asio::awaitable<void> work_under_a_lock(std::unique_ptr<pawl::client> client, st
         auto lock = co_await client->async_acquire(name, options, asio::deferred);
         pause.expires_after(1ms);
         co_await pause.async_wait(asio::deferred);
-        co_await lock.async_release(asio::deferred);
+        (void)co_await lock.async_release(asio::deferred);
     }
 }
 
