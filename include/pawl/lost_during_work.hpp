@@ -17,7 +17,7 @@ namespace pawl {
 template <class Result>
 class lost_during_work : public error {
 public:
-    lost_during_work(const error& loss, Result result)
+    lost_during_work(const error& loss, Result result)  // made by `with_lock`
         : error(loss), result_(std::make_shared<Result>(std::move(result))) {}
 
     // What the work returned. Copies of the exception share it.

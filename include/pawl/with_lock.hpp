@@ -50,7 +50,7 @@ inline boost::asio::awaitable<void> release_and_wait(held_lock& lock) {
 
 // Acquires the lock, awaits `work(lock)` or `work(lock, stop)`, releases the lock, and returns the
 // work's result. If the work throws or is cancelled, the release happens in the background. A loss
-// does not end the work: the std::stop_token `stop`, which is `lock.lost()`, asks the work to stop;
+// does not end the work: the std::stop_token, which is `lock.lost()`, asks the work to stop;
 // or the work passes `lock.token()` to the resource. If the hold had ended before its release, and
 // the work did not throw, errc::lost is thrown: a lost_during_work that has the work's result.
 template <detail::async_locks Locks, class Work>

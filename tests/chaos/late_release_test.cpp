@@ -69,8 +69,8 @@ TEST_F(LateRelease, OfATakenOverLockNamesTheReason) {
 
 TEST_F(LateRelease, OfReadersPermitsAndSetsIsCounted) {
     client locks = direct_client();
-    auto reader = locks.acquire(
-        "read", {.ttl = long_ttl, .wait = patience, .mode = pawl::lock_mode::shared});
+    auto reader =
+        locks.acquire("read", {.ttl = long_ttl, .wait = patience, .mode = pawl::lock_mode::shared});
     pawl::blocking::semaphore semaphore(locks, "permits", 3, options);
     auto permits = semaphore.acquire_permits(2);
     auto set = locks.acquire_all({"a", "b"}, options);
@@ -183,8 +183,8 @@ struct deleting_work {
 TEST_F(LateRelease, InTheAsyncApiIsReported) {
     asio::io_context loop;
     pawl::client locks(loop.get_executor(), pawl::from_url(server.url()));
-    auto result = asio::co_spawn(
-        loop, pawl::with_lock(locks, "it", options, deleting_work{server}), asio::use_future);
+    auto result = asio::co_spawn(loop, pawl::with_lock(locks, "it", options, deleting_work{server}),
+                                 asio::use_future);
     const auto run_until = [&](auto& future) {
         while (future.wait_for(0s) != std::future_status::ready)
             loop.run_one();

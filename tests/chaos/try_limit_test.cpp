@@ -29,8 +29,7 @@ protected:
     }
     void expect_limit(client& locks) {
         const auto tried = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
-        const auto waited =
-            failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 0s}); });
+        const auto waited = failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = 0s}); });
         for (const auto& failed : {tried, waited}) {
             ASSERT_TRUE(failed);
             EXPECT_EQ(failed->reason, errc::unreachable);

@@ -252,7 +252,7 @@ concept sync_locks = requires(Locks& locks, std::string_view name, lock_options 
 
 // Acquires the lock, calls `work(lock)` or `work(lock, stop)`, releases the lock, and returns the
 // work's result. The release has ended when the function returns or throws. A loss does not end
-// the work: the std::stop_token `stop`, which is `lock.lost()`, asks the work to stop; or the work
+// the work: the std::stop_token, which is `lock.lost()`, asks the work to stop; or the work
 // passes `lock.token()` to the resource. If the hold had ended before its release, and the work
 // did not throw, the function throws errc::lost: a lost_during_work that has the work's result.
 template <sync_locks Locks, class Work>
