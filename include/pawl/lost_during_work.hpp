@@ -17,7 +17,8 @@ namespace pawl {
 template <class Result>
 class lost_during_work : public error {
 public:
-    lost_during_work(const error& loss, Result result)  // made by `with_lock`
+    // Made by `with_lock`.
+    lost_during_work(const error& loss, Result result)
         : error(loss), result_(std::make_shared<Result>(std::move(result))) {}
 
     // What the work returned. Copies of the exception share it.
