@@ -17,9 +17,8 @@ namespace pawl {
 template <class Result>
 class lost_during_work : public error {
 public:
-    // Made by `with_lock`.
     lost_during_work(const error& loss, Result result)
-        : error(loss), result_(std::make_shared<Result>(std::move(result))) {}
+        : error(loss), result_(std::make_shared<Result>(std::move(result))) {}  // by with_lock
 
     // What the work returned. Copies of the exception share it.
     [[nodiscard]] Result& result() const noexcept { return *result_; }
