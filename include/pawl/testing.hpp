@@ -39,9 +39,9 @@ public:
     void recover();
 
     // Ends all holds of the lock now, and tells their holders; the next waiter gets the lock. The
-    // reason is one that a service gives: taken_over, failed_over or forced; others fail with
-    // errc::bad_option. A lease expires by `fail` and manual_clock::advance. False: the lock was
-    // free.
+    // reason is one that a service gives: missing, taken_over, failed_over or forced; others fail
+    // with errc::bad_option. A lease expires by `fail` and manual_clock::advance. False: the lock
+    // was free.
     bool end_hold(std::string_view name, loss_reason reason = loss_reason::taken_over);
     // Ends all holds, as a failover to a server that has none of them: the reason is `failed_over`.
     // Later tokens are larger.

@@ -3,6 +3,8 @@
 
 #include "service.hpp"
 
+#include "core/lease/loss_reasons.hpp"
+
 #include <pawl/testing.hpp>
 
 namespace pawl::testing {
@@ -28,11 +30,10 @@ void faulty_service::delay(duration by) { definition_->gate().delay(by); }
 void faulty_service::recover() { definition_->gate().recover(); }
 
 bool faulty_service::end_hold(std::string_view name, loss_reason reason) {
-    if (reason != loss_reason::taken_over && reason != loss_reason::failed_over &&
-        reason != loss_reason::forced)
+    if (!core::is_ended_by_service(reason) && reason != loss_reason::forced)
         throw error(errc::bad_option,
-                    "A service cannot end a hold for this reason; use taken_over, failed_over or "
-                    "forced, and let time pass for the others.");
+                    "A service cannot end a hold for this reason; use missing, taken_over, "
+                    "failed_over or forced, and let time pass for the others.");
     return definition_->locks().end_holds(name, reason);
 }
 

@@ -86,8 +86,8 @@ TEST_F(TestKit, ALeaseEndsAfterItsTtlWhileTheServiceIsDown) {
 
 TEST_F(TestKit, AHoldIsEndedForAnyReasonOfAService) {
     auto locks = make_client();
-    for (const auto reason :
-         {loss_reason::taken_over, loss_reason::failed_over, loss_reason::forced}) {
+    for (const auto reason : {loss_reason::missing, loss_reason::taken_over,
+                              loss_reason::failed_over, loss_reason::forced}) {
         const auto lock = locks.acquire("it");
         EXPECT_TRUE(service.end_hold("it", reason));
         wait_for_loss(lock);
