@@ -276,7 +276,7 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
     if (!is_first) throw timeout_error(name, requested.stated_wait);
     // The loop may have been busy, or the wait for the first place long. For the backend, a
-    // `give_up_at` that has passed means a single attempt, which may take the whole reply timeout.
+    // `give_up_at` that has passed means a single attempt, which may take the whole try_limit.
     if (!single_attempt && options.wait > duration{})
         give_up_at = std::max(give_up_at, plus(time().now(), std::chrono::milliseconds(1)));
     std::unique_ptr<outage_backoff> backoff;  // few acquires need it
@@ -331,7 +331,7 @@ asio::awaitable<std::vector<lease_handle>> acquire_all(engine::ptr engine,
     names.erase(std::unique(names.begin(), names.end()), names.end());
     const auto give_up_at = plus(engine->time().now(), request.options.wait);
     // The remaining wait must not become 0: the backend would get a `give_up_at` that has passed,
-    // and make one attempt, which may take the whole reply timeout.
+    // and make one attempt, which may take the whole try_limit.
     const auto shortest_wait =
         std::min<duration>(request.options.wait, std::chrono::milliseconds(1));
     const auto cancellation = co_await asio::this_coro::cancellation_state;
