@@ -39,9 +39,12 @@ bool has_message(const error& refused, std::string_view part) {
 // A frequent mistake is answered with the probable intention.
 TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
     const std::pair<const char*, const char*> table[] = {
-        {"redis://h:6379 ", "The URL contains a blank or a control character behind a port"},
-        {"redis://h?reply_timeout_ms=5s", "is not a number; give milliseconds without a unit"},
-        {"redlock://a,b,c?ttl_max=30s", "is not a number; give milliseconds without a unit"},
+        {"redis://h:6379 ",
+         "The URL contains a blank or a control character behind a port; remove it."},
+        {"redis://h?reply_timeout_ms=5s",
+         "is not a number; give milliseconds without a unit, 1 to 600000."},
+        {"redlock://a,b,c?ttl_max=30s",
+         "is not a number; give milliseconds without a unit, 100 to 3600000."},
         {"localhost:7401", "The URL has no scheme; did you mean redis://localhost:7401?"},
         {"10.0.0.7:6379/2", "The URL has no scheme; did you mean redis://10.0.0.7:6379?"},
         {"[::1]:6379", "The URL has no scheme; did you mean redis://[::1]:6379?"},

@@ -110,7 +110,7 @@ void times(std::string_view input) {
     }
     for (const auto option : {"--ttl", "--permits"}) {
         try {
-            static_cast<void>(pawl::cli::finite_option(option, input));
+            static_cast<void>(pawl::cli::finite_option(option, input, "10ms to 24h"));
         } catch (const pawl::cli::failure& refused) {
             check_sentence(refused.what());
         }
