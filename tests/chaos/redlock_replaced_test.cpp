@@ -140,14 +140,14 @@ TEST_F(RedlockRolledBack, OlderDataRepeatNoToken) {
 // An operator sees the holder's token although the nodes have lost the counter of the name.
 TEST_F(RedlockRolledBack, TheTokenIsShownAfterNodesHaveJoinedAgain) {
     redlock_group group;
-    const auto url = group.url("?ttl_max=1000");
+    const auto url = group.url("?ttl_max=3000");
     redlock_group::begin_set(url);
     client locks = client_at(url), others = client_at(url);
-    const auto held = locks.acquire("it", {.ttl = 900ms});
+    const auto held = locks.acquire("it", {.ttl = 2900ms});
     for (std::size_t node = 0; node < 2; ++node) {
         ASSERT_TRUE(eventually([&] { return group.count_of("it") == 3; }));
         (void)group.node(node).execute({"FLUSHALL"});
-        (void)others.try_acquire("it", {.ttl = 900ms});  // notices the loss
+        (void)others.try_acquire("it", {.ttl = 2900ms});  // notices the loss
     }
     ASSERT_TRUE(eventually([&] { return group.count_of("it") == 3; }));
     const auto shown = others.inspect("it");

@@ -192,9 +192,9 @@ public:
     [[nodiscard]] std::vector<lock_info> list(std::string_view prefix = {});
     // Takes the lock from all its holders and gives it to the next waiter. The holders lose it: at
     // once if the service pushes that, else with their next renewal. With an `expected` token, only
-    // if a present holder has this token, such as the one that `inspect` has shown; the service
-    // compares and releases in one step. False: nothing was released, because the lock was free or
-    // no holder had the token.
+    // if a present holder has this token, such as the one that `inspect` has shown; a later holder
+    // keeps the lock. False: nothing was released, because the lock was free or no holder had the
+    // token. With Redlock, a hold that ends by itself meanwhile may count as released.
     bool force_release(std::string_view name, fencing_token expected = {});
     // Sets the semaphore's total (1 or more), whether or not a total is stored already. A smaller
     // total takes no permits away: no permit is granted until enough permits are returned.

@@ -275,7 +275,7 @@ public:
 
     // Takes the lock from all its holders; the waiters learn of it as from a release. Later grants
     // have larger fencing tokens. With an `expected` token, only if a present holder has it, as
-    // `inspect` shows it; the comparison and the release are one step. The empty token is any
+    // `inspect` shows it; a later holder keeps the lock. The empty token is any
     // holder's. False: nothing was released: the lock was free, or no holder had the token.
     virtual boost::asio::awaitable<bool> force_release(std::string_view name,
                                                        fencing_token expected) = 0;

@@ -27,7 +27,7 @@ constexpr duration first_pause = 2ms, longest_pause = 100ms;
 }  // namespace
 
 duration locks::longest_try() const noexcept {
-    return std::min<duration>(options_.reply_timeout, 1s);
+    return std::min(options_.reply_timeout, context_.try_limit);
 }
 
 locks::split_step locks::next_step_of_split(const std::shared_ptr<attempt>& current,

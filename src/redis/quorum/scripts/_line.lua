@@ -25,5 +25,6 @@ local function holder_of(stored)
     if type(stored) ~= "string" then
         return "other"
     end
-    return string.match(stored, "^(%x+);%x+;") or "other " .. string.sub(stored, 1, 64)
+    local value = string.sub(stored, 1, 128)
+    return string.match(value, "^(%x+);%x+;") or "other " .. string.sub(value, 1, 64)
 end
