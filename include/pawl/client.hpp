@@ -277,7 +277,7 @@ public:
                                    std::forward<Token>(token));
     }
     // The same, but only if a present holder has the `expected` token, such as the one that
-    // `async_inspect` has shown; a later holder keeps the lock. The empty token is any holder's. With
+    // `async_inspect` has shown; a later holder keeps it. The empty token is any holder's. With
     // Redlock, a hold that ends by itself meanwhile may count as released.
     // Handler: void(error_code, bool).
     // Completes when the service has answered. False: nothing was released, because the lock was
