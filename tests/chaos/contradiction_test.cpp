@@ -55,7 +55,7 @@ private:
         if (command[2] == "2") return "*2\r\n:0\r\n:100\r\n";
         if (command[2] == "4") return "*4\r\n:0\r\n:100\r\n" + bulk(wall_ms()) + ":0\r\n";
         if (command[2] == "1") return ++renewals, "*1\r\n:0\r\n";
-        if (command.size() != 3 + 6 + 10) return ":0\r\n";  // a waiter that leaves
+        if (command.size() != 3 + 6 + 11) return ":0\r\n";  // a waiter that leaves
         ++refreshes;
         return refresh_reply_();
     }

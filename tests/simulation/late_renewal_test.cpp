@@ -50,6 +50,18 @@ TEST_P(LateRenewal, ANodeIsAskedAgainWhileAnotherIsSilent) {
     EXPECT_EQ(request.lock.state(), lock_state::held);
 }
 
+//   P: holds the lock | node 3 has the rest of another attempt, and refuses P's renewal; node 2
+//   freezes | the rest ends before P's deadline: node 3 is asked again, and extends the hold
+TEST_P(LateRenewal, ANodeThatRefusesIsAskedAgain) {
+    redlock_programs set(3, 1, near);
+    auto& request = set.acquire(*set.programs[0], hold());
+    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    set.networks[2]->server().execute(0, {"SET", "pawl:{it}", "another;1", "PX", "1700"});
+    set.networks[1]->freeze();
+    set.loop.run_for(6s);
+    EXPECT_EQ(request.lock.state(), lock_state::held);
+}
+
 //   P: holds the lock | all nodes freeze just after a renewal was sent, for longer than a third of
 //   the ttl | they go on before the deadline: the renewals in their sockets count
 TEST_P(LateRenewal, OverNodesThatWereFrozen) {

@@ -38,7 +38,7 @@ TEST(RenewalTally, AMajorityExtends) {
     EXPECT_EQ(tally.result().outcome, outcome::unknown);
     tally.count(1, answer(outcome::unknown, healthy(1)));
     EXPECT_EQ(tally.result().outcome, outcome::unknown);
-    EXPECT_FALSE(tally.has_decided(1));
+    EXPECT_FALSE(tally.has_extended(1));
     tally.count(0, answer(outcome::extended, healthy(0)));
     EXPECT_EQ(tally.result().outcome, outcome::extended);
     EXPECT_FALSE(tally.has_outdated());

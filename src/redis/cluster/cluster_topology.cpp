@@ -92,6 +92,11 @@ std::string cluster_topology::unknown_master_failure() const {
     } catch (const std::exception& failure) {
         return failure.what();
     }
+    // A question waits for its connection, which may have failed several times.
+    for (const auto& asked : closing_) {
+        auto failure = asked->connection_failure();
+        if (!failure.empty()) return failure;
+    }
     return version_ == 0 ? "" : "no node of the cluster has the slot of this key";
 }
 

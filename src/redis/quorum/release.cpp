@@ -136,8 +136,11 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     const auto unanswered = members_.size() - round->answers();
     const bool had_no_successor =
         round->count(node_release::taken_over) == 0 && round->of_others() + unanswered < majority;
-    if (round->released() > 0 && had_no_successor && now() < held.grant.deadline)
-        co_return release_result::released;
+    if (round->released() > 0 && now() < held.grant.deadline) {
+        if (had_no_successor) co_return release_result::released;
+        // A minority may have the rest of an attempt, which proves no successor.
+        if (round->of_others() < majority) co_return release_result::unknown;
+    }
     co_return round->of_others() > 0 ? release_result::taken_over : release_result::expired;
 }
 

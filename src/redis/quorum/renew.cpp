@@ -23,8 +23,8 @@ constexpr auto first_pause_share = 40, longest_pause_share = 10;
 constexpr std::size_t most_unanswered_renewals = 8;
 
 // The renewals of one call, for holds of one mode. The requests share it, and may outlive the call.
-// A node is asked until it has extended or refused each hold, and an answer counts as long as it
-// comes before the deadline that it extends.
+// A node is asked until it has extended each hold, or the hold is settled without it. An answer
+// counts as long as it comes before the deadline that it extends.
 struct locks::renewal_round {
     struct entry {
         std::size_t index;  // into the batch
@@ -82,7 +82,7 @@ struct locks::renewal_round {
     [[nodiscard]] std::vector<std::size_t> positions_for(std::size_t node, time_point now) const {
         std::vector<std::size_t> result;
         for (std::size_t i = 0; i < entries.size(); ++i)
-            if (is_open(entries[i], now) && !entries[i].tally.has_decided(node))
+            if (is_open(entries[i], now) && !entries[i].tally.has_extended(node))
                 result.push_back(i);
         return result;
     }
@@ -200,9 +200,15 @@ asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
             give_up_at = std::max(give_up_at, each.deadline);
         }
         const auto sent_at = now();
-        constexpr auto always = [] { return true; };
-        const auto reply =
-            co_await ask_node(members_.link_of(node), call, give_up_at, always, &renewal_scripts_);
+        // The script's text is sent after the answer to its digest. A release may have come between
+        // the two, and the renewal would restore the hold.
+        const auto may_repeat = [&round, &positions, this] {
+            return std::ranges::all_of(positions, [&](std::size_t each) {
+                return round->is_open(round->entries[each], now());
+            });
+        };
+        const auto reply = co_await ask_node(members_.link_of(node), call, give_up_at, may_repeat,
+                                             &renewal_scripts_);
         members_.set_silent(node, false);
         members_.note_round_trip(node, now() - sent_at);
         if (reply.type == redis::reply::kind::error) co_return false;

@@ -11,10 +11,6 @@ namespace pawl::redlock {
 
 void renewal_tally::count(std::size_t node, answer given) { answers_[node] = std::move(given); }
 
-bool renewal_tally::has_decided(std::size_t node) const noexcept {
-    return answers_[node] && answers_[node]->outcome != renewal::outcome::unknown;
-}
-
 bool renewal_tally::has_extended(std::size_t node) const noexcept {
     return answers_[node] && answers_[node]->outcome == renewal::outcome::extended;
 }

@@ -28,8 +28,8 @@ public:
     };
     // A later answer of the same node replaces the earlier one.
     void count(std::size_t node, answer given);
-    // The node has extended or refused the hold, so it need not be asked again.
-    [[nodiscard]] bool has_decided(std::size_t node) const noexcept;
+    // The node need not be asked again. A refusal may end: the rest of another attempt expires.
+    [[nodiscard]] bool has_extended(std::size_t node) const noexcept;
 
     struct verdict {
         renewal::outcome outcome = renewal::outcome::unknown;
@@ -44,7 +44,6 @@ public:
     [[nodiscard]] bool has_outdated() const;
 
 private:
-    [[nodiscard]] bool has_extended(std::size_t node) const noexcept;
     [[nodiscard]] bool is_outdated(std::size_t node) const;
 
     std::vector<std::optional<answer>> answers_;  // of each node

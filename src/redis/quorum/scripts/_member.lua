@@ -57,9 +57,11 @@ local function counter(fence)
 end
 
 -- The counter of the next hold of a name. The floor is what all nodes' clocks say: it is above the
--- tokens of older data, also if those have come back without a restart.
+-- tokens of older data, also if those have come back without a restart. At most a second more than
+-- this node's clock says counts, so that one client's wrong clock does not raise the counters.
 local function next_counter(fence, floor)
-    return math.max(counter(fence), tonumber(floor) - 1) + 1
+    local latest = (redis.call("TIME")[1] - 1704067200 + 1) * 65536
+    return math.max(counter(fence), math.min(floor, latest) - 1) + 1
 end
 
 -- Raises the counter of a name, and with it the highest token, to at least `token`.
