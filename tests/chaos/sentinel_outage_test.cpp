@@ -54,12 +54,15 @@ protected:
     }
 };
 
-// A failover takes some two seconds here, and a try waits for a connection for up to five.
-TEST_F(SentinelOutage, IsOutlastedByATry) {
+// A failover takes some two seconds here: longer than a try has by default.
+TEST_F(SentinelOutage, IsOutlastedByATryWithALongerLimit) {
     sentinel_group group({.replicas = 1});
     ASSERT_TRUE(group.is_replicated());
     group.server(0).kill9();
-    client locks = client_at(group.url());
+    pawl::client_options options;
+    options.try_limit = patience;
+    client locks(pawl::from_url(group.url("?connect_timeout_ms=20000&reply_timeout_ms=20000")),
+                 options);
     const auto lock = locks.try_acquire("it", {.ttl = 2s});
     EXPECT_TRUE(lock.owns_lock());
     EXPECT_GE(epoch_of(lock), 1U);
