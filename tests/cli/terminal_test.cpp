@@ -173,7 +173,7 @@ TEST(Terminal, ReleaseAsksFirst) {
 // The question names A | A releases | B acquires | the operator answers yes: B keeps the lock.
 TEST(Terminal, ReleaseTakesNothingFromAnotherHolderThanTheOneShown) {
     const test_sandbox sandbox;
-    const auto first = sandbox.start({"run", "x", "--", "cat"});
+    const auto first = sandbox.start({"run", "x", "--", "sleep", "600"});
     ASSERT_TRUE(sandbox.eventually_held("x"));
     terminal_process release(sandbox, {pawl, "release", "--force", "x"});
     ASSERT_TRUE(release.eventually_shows("Take the lock away? [y/N]"));
