@@ -124,6 +124,11 @@ TEST_F(RedlockRolledBack, OlderDataRepeatNoToken) {
     redlock_group::begin_set(url);
     client locks = client_at(url);
     (void)locks.acquire("it", {.ttl = 900ms}).release();
+    const auto all_have_counters = [&] {
+        return group.node(0).execute({"EXISTS", "pawl:{it}:f"}).number() == 1 &&
+               group.node(2).execute({"EXISTS", "pawl:{it}:f"}).number() == 1;
+    };
+    ASSERT_TRUE(eventually(all_have_counters)) << "a node may be slower than a majority";
     backup first(group.node(0), {"pawl:redlock", "pawl:{it}:f"});
     backup third(group.node(2), {"pawl:redlock", "pawl:{it}:f"});
     pawl::fencing_token last;

@@ -155,6 +155,10 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
             handle_answer(current, node, std::move(answer));
             if (current->votes.has_fixed_tokens() && begin_confirmation(*current, node))
                 co_await confirm_at(current, node);
+            // The slowest node may be the one that was replaced.
+            if (current->decision == attempt::outcome::granted &&
+                !current->votes.outdated_nodes().empty())
+                members_.on_outdated();
         }
     } catch (const redis::connection_lost& e) {
         state.fail(e);
