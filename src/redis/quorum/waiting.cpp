@@ -22,8 +22,12 @@ locks::waiter::waiter(locks& owner, const std::string& name)
 locks::waiter::~waiter() {
     const auto name = position_->first;
     owner_.waiters_.erase(position_);
-    // Another waiter of this client may stand for the same name, with the same place.
-    if (!may_be_in_line || owner_.is_closing() || owner_.waiters_.contains(name)) return;
+    // The waiters of this client for one name have one place, which a grant takes away. So the
+    // others ask again.
+    const auto [first, last] = owner_.waiters_.equal_range(name);
+    for (auto other = first; other != last; ++other)
+        other->second->woken.notify();
+    if (!may_be_in_line || owner_.is_closing() || first != last) return;
     owner_.leave_line(name);
 }
 

@@ -63,7 +63,8 @@ constexpr replacement replacements[] = {
     {injected_bug::leave_keeps_lock, "leave",  //
      "if value == ARGV[5] then", "if true then"},
     {injected_bug::refresh_grants_nobody, "refresh",  //
-     R"(if state ~= "exclusive" then)", "if false then"},
+     R"(if state == "free" or (state ~= "exclusive" and position[4] < near_waiters) then)",
+     "if false then"},
     {injected_bug::release_leaves_lock, "release",  //
      R"(if not has_successor and redis.call("EXISTS", KEYS[3]) == 0 then)",
      "do return 1 end if false then"},

@@ -20,10 +20,17 @@
 
 namespace pawl::simulation {
 
-// The first word is the code: "WRONGTYPE …".
+// The first word is the code: "WRONGTYPE …". A line break in the text becomes a blank.
 class command_error : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    explicit command_error(std::string text) : std::runtime_error(in_one_line(std::move(text))) {}
+
+private:
+    static std::string in_one_line(std::string text) {
+        for (char& each : text)
+            if (each == '\r' || each == '\n') each = ' ';
+        return text;
+    }
 };
 
 class store {
