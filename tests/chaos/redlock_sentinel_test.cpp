@@ -42,8 +42,12 @@ protected:
     }
     void fail_over() {
         const auto port = group_.master_port();
-        group_.begin_failover();
-        ASSERT_TRUE(group_.eventually_moved_from(port));
+        // On a busy machine, the Sentinels may give a failover up.
+        for (int i = 0; i < 3; ++i) {
+            group_.begin_failover();
+            if (group_.eventually_moved_from(port)) return;
+        }
+        FAIL() << "the Sentinels give each failover up";
     }
     // Acquires and releases until the master has this incarnation, and votes.
     [[nodiscard]] bool eventually_joins(client& locks, const std::string& incarnation) {
