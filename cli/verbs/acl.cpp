@@ -115,7 +115,7 @@ int acl(const acl_options& options) {
     const auto url = without_password_places(find_url(options.location));
     const bool is_redlock = url.starts_with("redlock");
     if (!url.starts_with("redis") && !is_redlock) {
-        static_cast<void>(find_shared_location(options.location));
+        if (!url.empty()) static_cast<void>(find_shared_location(options.location));
         throw failure(exit_code::usage,
                       "Only Redis and Valkey have users with rights; name a server, as in: pawl "
                       "acl --on redis://HOST.");

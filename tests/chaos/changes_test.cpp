@@ -117,6 +117,27 @@ TEST_F(Changes, RightsComeBackForARelease) {
     EXPECT_TRUE(becomes_clean());
 }
 
+// The server names the script and its line only.
+TEST_F(Changes, ACommandWithinAScriptIsRenamed) {
+    for (const std::string layout : {"", "?layout=redisson"}) {
+        server.terminate();
+        std::ofstream(server.folder().file("more.conf")) << "rename-command PTTL \"\"\n";
+        server.start();
+        client locks = direct_client(layout), others = direct_client(layout);
+        const auto failed = failure_of([&] {
+            const auto held = others.try_acquire("it", {.ttl = long_ttl});
+            (void)locks.try_acquire("it", {.ttl = long_ttl});
+        });
+        ASSERT_TRUE(failed) << layout;
+        EXPECT_EQ(failed->reason, errc::unsupported) << failed;
+        EXPECT_NE(failed->sentence.find("unknown command 'PTTL' in a script"), std::string::npos)
+            << failed;
+        server.terminate();
+        std::ofstream(server.folder().file("more.conf")).close();
+        server.start();
+    }
+}
+
 // A server that restarts with renamed commands after the connection had completed its handshake.
 TEST_F(Changes, CommandsAreRenamed) {
     struct denied_command {

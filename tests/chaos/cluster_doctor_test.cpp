@@ -68,6 +68,14 @@ TEST_F(ClusterDoctor, ReportsTheOtherNodesWhenOneRefuses) {
     EXPECT_EQ(count(rows, "server @" + at(group, 1) + ": redis"), 1) << rows;
 }
 
+// Clients use the cluster of the host that answers first.
+TEST_F(ClusterDoctor, FindsAHostOfAnotherCluster) {
+    cluster_group group, other;
+    const auto rows = rows_of("redis+cluster://" + at(group, 0) + "," + at(other, 0));
+    EXPECT_EQ(count(rows, "bad hosts @"), 1) << rows;
+    EXPECT_THAT(rows, HasSubstr(" belongs to another cluster | two clients with this URL may"));
+}
+
 TEST_F(ClusterDoctor, FailsWhenNoNodeAnswers) {
     cluster_group group;
     for (std::size_t node = 0; node < 3; ++node)

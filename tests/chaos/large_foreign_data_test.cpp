@@ -7,6 +7,11 @@
 
 #include <support/redlock_group.hpp>
 
+#include <pawl/blocking/latch.hpp>
+
+#include <set>
+#include <sstream>
+
 namespace {
 
 using namespace chaos;
@@ -22,6 +27,15 @@ protected:
     void run(const std::string& script) {
         const auto reply = server.execute({"EVAL", script, "0"});
         ASSERT_FALSE(reply.is_error()) << reply.text;
+    }
+    // A connection over which holds are renewed is subscribed to the client's channel.
+    std::set<std::string> ids_of_subscribers() {
+        std::istringstream lines(server.execute({"CLIENT", "LIST"}).text);
+        std::set<std::string> ids;
+        for (std::string line; std::getline(lines, line);)
+            if (line.find(" sub=0 ") == std::string::npos)
+                ids.insert(line.substr(0, line.find(' ')));
+        return ids;
     }
     static std::vector<std::string> names_in(client& locks) {
         std::vector<std::string> names;
@@ -77,6 +91,27 @@ TEST_F(LargeForeignData, AHashOfManyFieldsIsShownInPart) {
     EXPECT_EQ(locks.inspect("many").others.size(), 4095U);
     EXPECT_EQ(std::ranges::count(names_in(locks), "mine"), 1);
     EXPECT_EQ(locks.statistics().connections, connections) << client_log.text();
+}
+
+TEST_F(LargeForeignData, AStringInPlaceOfJavasLatchIsCut) {
+    client locks = direct_client("?layout=redisson");
+    const auto lock = locks.acquire("mine", {.ttl = long_ttl});
+    pawl::blocking::latch done(locks, "big");
+    fill("big");
+    const auto connections = locks.statistics().connections;
+    EXPECT_EQ(done.inspect().count, 0U);
+    EXPECT_EQ(locks.statistics().connections, connections) << client_log.text();
+}
+
+//   C holds a lock and lists all | the names of another program's keys do not fit into one reply |
+//   C sees its lock, and its hold keeps its connection
+TEST_F(LargeForeignData, NamesThatAreTooLongEndNoHoldsConnection) {
+    client locks = direct_client("?key={name}");
+    const auto lock = locks.acquire("mine", {.ttl = long_ttl, .wait = patience});
+    const auto connection = ids_of_subscribers();
+    run("for i = 1, 2000 do redis.call('SET', string.rep('x', 6000) .. i, '') end");
+    EXPECT_EQ(names_in(locks), std::vector<std::string>{"mine"});
+    EXPECT_EQ(ids_of_subscribers(), connection) << client_log.text();
 }
 
 TEST(LargeForeignDataOnNodes, AStringIsListed) {

@@ -145,6 +145,7 @@ TEST(Acl, RefusesWhatHasNoRights) {
     EXPECT_EQ(acl({"--on", "sqlite:/tmp/locks.db"}).err,
               "pawl: Only Redis and Valkey have users with rights; name a server, as in: pawl acl "
               "--on redis://HOST.\n");
+    EXPECT_EQ(acl({}).err, acl({"--on", "sqlite:/tmp/locks.db"}).err);
     const auto feature = acl({"--on", "redis://127.0.0.1:1", "--for", "modes,latch"});
     EXPECT_EQ(feature.code, 64);
     EXPECT_EQ(feature.err,

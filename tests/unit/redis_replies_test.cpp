@@ -9,6 +9,7 @@
 #include <redis/native/calls/release_calls.hpp>
 #include <redis/redisson/calls/latch_calls.hpp>
 #include <redis/redisson/calls/lock_calls.hpp>
+#include <redis/scripting/failed_command.hpp>
 
 #include <pawl/error.hpp>
 
@@ -351,6 +352,42 @@ TEST(RedisReplies, OfRedissonsTools) {
     const redisson::latch_reset_call reset{"latch", "ch"};
     expect_contract("redisson", reset);
     expect_strict(reset, integer(0));
+}
+
+constexpr script two_lines{.name = "two_lines",
+                           .text = "local now = redis.call(\"TIME\")\n"
+                                   "local first = redis.call(\"GET\", now[1])\n"
+                                   "return {redis.call(\"GET\", first), redis.call(\"PTTL\", first)}\n",
+                           .sha1 = ""};
+
+std::string named(const std::string& words) {
+    reply answer;
+    answer.type = reply::kind::error;
+    answer.text = words;
+    name_failed_command(answer, two_lines);
+    return answer.text;
+}
+
+TEST(FailedCommands, AreNamedByTheirLine) {
+    EXPECT_EQ(named("ERR Unknown Redis command called from script script: 62, on @user_script:2."),
+              "ERR unknown command 'GET' in a script");
+    EXPECT_EQ(named("ERR Error running script (call to f_62): @user_script:1: @user_script: 1: "
+                    "Unknown Redis command called from Lua script"),
+              "ERR unknown command 'TIME' in a script");
+    EXPECT_EQ(named("ERR Error running script (call to f_62): @user_script:2: @user_script: 2: The "
+                    "user executing the script can't run this command or subcommand"),
+              "NOPERM the user may not run the command 'GET' in a script");
+}
+
+TEST(FailedCommands, AreNotGuessed) {
+    for (const std::string& words :
+         {std::string("WRONGTYPE Operation against a key script: 62, on @user_script:2."),
+          std::string("ERR Unknown Redis command called from script"),
+          std::string("ERR Unknown Redis command called from script, on @user_script:3."),
+          std::string("ERR Unknown Redis command called from script, on @user_script:4."),
+          std::string("ERR Unknown Redis command called from script, on @user_script:0."),
+          std::string("ERR Unknown Redis command called from script, on @user_script:x")})
+        EXPECT_EQ(named(words), words);
 }
 
 }  // namespace

@@ -176,6 +176,34 @@ asio::awaitable<void> cluster_topology::query_seed(
     notify_changed();
 }
 
+// Clients with the same URL use the cluster of the host that answers first. In two clusters, two
+// of them hold the same lock.
+asio::awaitable<void> cluster_topology::examine_host(examination& report, endpoint host) {
+    const auto name = text_of(host);
+    const auto connection = connect_(host, nobody_listens(), "");
+    closing_.push_back(connection);
+    try {
+        const auto view = co_await query_view(connection, name);
+        const auto is_known = [this](const listed_node& each) {
+            return std::ranges::count(last_view_, each.id, &listed_node::id) > 0;
+        };
+        if (std::ranges::none_of(view, is_known))
+            report.findings.push_back(
+                {finding::grade::bad, "hosts", name + " belongs to another cluster",
+                 "two clients with this URL may hold the same lock, one in each cluster; name "
+                 "nodes of one cluster only"});
+    } catch (const error& failure) {
+        report.findings.push_back({finding::grade::note, "hosts", failure.what(),
+                                   "leave the host out of the URL if it is gone for good"});
+    }
+    asio::co_spawn(context_.strand, close_later(shared_from_this(), connection), asio::detached);
+}
+
+asio::awaitable<void> cluster_topology::examine_hosts(examination& report, time_point give_up_at) {
+    for (const auto& each : settings_.hosts)
+        if (now() < give_up_at) co_await examine_host(report, each);
+}
+
 void cluster_topology::begin_seed_query() {
     const auto is_known = [this](const std::string& node_id) {
         const auto known = numbers_.find(node_id);

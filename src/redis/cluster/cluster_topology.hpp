@@ -84,6 +84,7 @@ public:
     boost::asio::awaitable<void> close(time_point give_up_at) override;
     void forget_listener() noexcept override;
     void add_findings(examination& report) const override;
+    boost::asio::awaitable<void> examine_hosts(examination& report, time_point give_up_at) override;
 
 private:
     class unknown_master;
@@ -109,6 +110,8 @@ private:
     [[nodiscard]] bool is_over() const noexcept { return is_closing_ || made_in_.is_forked(); }
     boost::asio::awaitable<void> identify(std::shared_ptr<cluster_topology> self,
                                           cluster_node& node, std::shared_ptr<link> connection);
+    // Adds a finding if the host does not belong to the cluster of the last view. Does not throw.
+    boost::asio::awaitable<void> examine_host(examination& report, endpoint host);
     // Asks the seed. Does not throw.
     boost::asio::awaitable<void> query_seed(std::shared_ptr<cluster_topology> self, seed asked);
     void begin_seed_query();

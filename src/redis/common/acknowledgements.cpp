@@ -238,7 +238,7 @@ acknowledgements::acknowledgements(const topology_factory& connect, const backen
                                    const limits& bounds)
     : context_(context),
       bounds_(bounds),
-      servers_(connect(*this, "")),
+      servers_(connect),
       turns_(*context_.time, context_.strand) {}
 
 asio::awaitable<void> acknowledgements::wait(const request& requested) {

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "../../core/engine/waiting_room.hpp"
-#include "../topology/topology.hpp"
+#include "../topology/separate_servers.hpp"
 #include "limits.hpp"
 
 #include <pawl/durability.hpp>
@@ -19,8 +19,8 @@
 
 namespace pawl::redis {
 
-// Used on one strand, except for `forget_listener`.
-class acknowledgements final : private link::listener {
+// Used on one strand, except for the destructor, which any thread may call after `close`.
+class acknowledgements final {
 public:
     // Connects when the first request needs it.
     acknowledgements(const topology_factory& connect, const backend_context& context,
@@ -41,18 +41,13 @@ public:
     boost::asio::awaitable<void> close(time_point give_up_at) {
         return servers_->close(give_up_at);
     }
-    void forget_listener() noexcept { servers_->forget_listener(); }
 
 private:
     class attempt;
 
-    void on_message(std::string_view, std::string_view) override {}
-    void on_invalidate(std::string_view) override {}
-    void on_connected(const link&) override {}
-
     const backend_context context_;
     const limits bounds_;
-    const std::shared_ptr<topology> servers_;
+    const separate_servers servers_;
     // The requests for one server take turns: each link is a name in this room.
     core::waiting_room turns_;
 };

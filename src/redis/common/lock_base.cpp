@@ -55,6 +55,7 @@ asio::awaitable<void> lock_base::close(time_point give_up_at) {
     undos_.stop();
     co_await servers_->close(give_up_at);
     if (acknowledgements_) co_await acknowledgements_->close(give_up_at);
+    if (listing_servers_) co_await (*listing_servers_)->close(give_up_at);
     // On closed links every operation ends soon.
     co_await wait_until_idle(time_point::max());
 }

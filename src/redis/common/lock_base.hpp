@@ -39,10 +39,7 @@ inline constexpr duration min_reply_wait = std::chrono::milliseconds(300);
 
 class lock_base : public backend, protected link::listener {
 public:
-    ~lock_base() override {
-        servers_->forget_listener();
-        if (acknowledgements_) acknowledgements_->forget_listener();
-    }
+    ~lock_base() override { servers_->forget_listener(); }
     lock_base(const lock_base&) = delete;
     lock_base& operator=(const lock_base&) = delete;
 
@@ -133,12 +130,20 @@ protected:
     boost::asio::awaitable<void> retry_release(std::string key, const request_sender& send,
                                                duration ttl);
 
+    // The servers for listings. Their replies contain the names of other programs' keys, and a
+    // reply that is too large ends its connection.
+    [[nodiscard]] topology& listing_servers();
     // What `list` collects.
     struct key_listing {
         std::set<std::string> keys;
-        // Of the servers that give no list. They are not asked again.
+        // Of the listing servers that give no list. They are not asked again.
         std::map<const link*, error> failures{};
     };
+    // Adds the keys of one listing server. `subject` begins its errors. The arguments must outlive
+    // the operation.
+    boost::asio::awaitable<void> scan_server(link& server_link, std::set<std::string>& into,
+                                             const std::string& subject, const std::string& glob,
+                                             const std::string& type);
     using lock_filter = std::function<bool(const lock_info&)>;
     [[nodiscard]] static bool is_held(const lock_info& info) noexcept {
         return info.held_by.has_value();
@@ -208,8 +213,6 @@ private:
                                                             std::span<const hold> holds);
     // Waits until no operation is active and no undo is pending.
     boost::asio::awaitable<void> wait_until_idle(time_point deadline);
-    boost::asio::awaitable<void> scan_server(link& server_link, key_listing& into,
-                                             const std::string& glob, const std::string& type);
     boost::asio::awaitable<void> scan_or_note(link& server_link, key_listing& into,
                                               const std::string& glob, const std::string& type);
 
@@ -223,6 +226,7 @@ private:
     std::map<const link*, known_server> known_servers_;  // of each link's last connection
     const topology_factory connect_;
     std::unique_ptr<acknowledgements> acknowledgements_;  // made by the first durable acquire
+    std::unique_ptr<separate_servers> listing_servers_;   // made by the first listing
     // `close` waits for this. Its timer is created early, so that closing needs no memory and no
     // new timer.
     core::wakeup operations_ended_;

@@ -416,6 +416,7 @@ asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
     for (auto& each : failed)
         add_node(report, std::move(each));
     servers.add_findings(report);
+    co_await servers.examine_hosts(report, time.now() + server_options.connect_timeout);
     co_await add_sentinel_passwords(report, time, server_options);
     co_return report;
 }

@@ -145,25 +145,13 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 }
 
 asio::awaitable<void> locks::scan_at(const std::string& glob, std::size_t node,
-                                     std::vector<std::string>& into, node_failures& failures) {
-    std::string cursor = "0";
-    const auto* type = set_.layout == node_layout::redisson ? "hash" : "string";
-    const auto deadline = now() + bounds_.max_scan_time;
+                                     std::set<std::string>& into, node_failures& failures) {
+    const std::string type = set_.layout == node_layout::redisson ? "hash" : "string";
+    if (!members_.link_of(node).connected())
+        co_return failures.add(node, error(errc::unreachable, members_.objection_of(node)));
     try {
-        for (std::size_t requests = 0; requests < bounds_.max_scan_requests && now() < deadline;
-             ++requests) {
-            const std::array<std::string_view, 8> words{"SCAN",  cursor, "MATCH", glob,
-                                                        "COUNT", "1000", "TYPE",  type};
-            if (!members_.link_of(node).connected())
-                co_return failures.add(node, error(errc::unreachable, members_.objection_of(node)));
-            const auto reply = co_await members_.link_of(node).exec(words, reply_deadline());
-            redis::throw_if_error(reply, members_.name_of(node));
-            if (reply.items.size() != 2) co_return;
-            for (const auto& key : reply.items[1].items)
-                into.push_back(key.text);
-            cursor = reply.items[0].text;
-            if (cursor == "0" || into.size() > bounds_.max_scanned_keys) co_return;
-        }
+        co_await scan_server(*listing_servers().links()[node], into, members_.name_of(node), glob,
+                             type);
     } catch (const error& e) {
         failures.add(node, e);  // a lock that a majority has is in another node's list, too
     }
@@ -173,17 +161,16 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     co_await require_majority();
     const auto glob = scheme_.glob(prefix);
     node_failures failures(members_.size());
-    std::vector<std::vector<std::string>> keys(members_.size());
+    std::set<std::string> keys;
     std::vector<asio::awaitable<void>> requests;
     for (std::size_t i = 0; i < members_.size(); ++i)
-        requests.push_back(scan_at(glob, i, keys[i], failures));
+        requests.push_back(scan_at(glob, i, keys, failures));
     co_await run_all(std::move(requests));
     require_answers(failures, "Fewer than " + std::to_string(members_.majority()) +
                                   " nodes list their locks: ");
     std::set<std::string> names;
-    for (const auto& of_node : keys)
-        for (const auto& key : of_node)
-            if (auto name = scheme_.name_of(key)) names.insert(std::move(*name));
+    for (const auto& key : keys)
+        if (auto name = scheme_.name_of(key)) names.insert(std::move(*name));
     std::vector<lock_info> locks_held;
     for (const auto& name : names) {
         auto info = co_await inspect(name);

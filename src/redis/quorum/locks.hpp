@@ -189,7 +189,7 @@ private:
                                             node_view& into);
     boost::asio::awaitable<std::vector<node_view>> inspect_all(const redis::keys& lock_keys);
     boost::asio::awaitable<void> scan_at(const std::string& glob, std::size_t node,
-                                         std::vector<std::string>& into, node_failures& failures);
+                                         std::set<std::string>& into, node_failures& failures);
     boost::asio::awaitable<void> require_majority();
     void require_answers(const node_failures& failures, const std::string& consequence) const;
 

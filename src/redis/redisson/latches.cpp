@@ -101,7 +101,8 @@ asio::awaitable<latches::step> java_latches::arrive(std::string_view, std::uint3
 
 asio::awaitable<std::uint64_t> java_latches::query_count(const latch_names& names,
                                                          time_point give_up_at) {
-    const std::array<std::string_view, 2> words{"GET", names.key};
+    // Another program's string may be longer than any reply should be.
+    const std::array<std::string_view, 4> words{"GETRANGE", names.key, "0", "31"};
     const auto reply = co_await exec_at(servers_, names.key, words, give_up_at);
     throw_if_latch_error(reply, names.key);
     co_return static_cast<std::uint64_t>(std::max<std::int64_t>(parse_number(reply), 0));

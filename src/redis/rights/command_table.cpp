@@ -42,7 +42,7 @@ constexpr std::string_view fair_lock =
 // The same semaphore commands for permits with and without leases.
 constexpr std::string_view semaphores = "incrby decrby zadd zcard zrange zrangebyscore zrem zscore";
 constexpr std::string_view inspection = "type zcount hget hgetall zrange pubsub|numsub";
-constexpr std::string_view latches = "decrby pubsub|numsub";
+constexpr std::string_view latches = "decrby getrange pubsub|numsub";
 constexpr std::string_view admin = "scan zadd zcard zrem zscore lpop lindex incrby";
 }  // namespace redisson_layout
 

@@ -67,6 +67,8 @@ public:
     virtual boost::asio::awaitable<void> close(time_point give_up_at);
     // Adds what else than the servers themselves is worth knowing, for `examine`.
     virtual void add_findings(examination&) const {}
+    // The same for facts that must be asked for. Does not throw because of a host.
+    virtual boost::asio::awaitable<void> examine_hosts(examination&, time_point give_up_at);
 
     // Call this before the listener is destroyed. After all links are closed, any thread may call
     // it.
@@ -79,6 +81,10 @@ public:
 inline boost::asio::awaitable<bool> topology::follow(redirection&, std::string_view, link&, reply&,
                                                      time_point) {
     co_return false;
+}
+
+inline boost::asio::awaitable<void> topology::examine_hosts(examination&, time_point) {
+    co_return;
 }
 
 inline boost::asio::awaitable<void> topology::close(time_point give_up_at) {

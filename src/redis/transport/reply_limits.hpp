@@ -21,8 +21,9 @@ struct reply_limits {
 inline constexpr reply_limits handshake_limits{.bytes = 64 << 10, .nodes = 1024};
 
 // The largest replies that Pawl's own requests can have:
-//   SCAN COUNT 1000    1000 keys and one bucket of the server's table, of up to 512 bytes of a name
-//                      in escapes of 3 bytes each: 1.6 MB, 1002 nodes
+//   SCAN COUNT 1000    1000 keys and one bucket of the server's table: with Pawl's names of up to
+//                      512 bytes, in escapes of 3 bytes each, 1.6 MB and 1002 nodes. With longer
+//                      names of other programs it may be too large; it has its own connection.
 //   inspect            4096 holders of 4 to 6 nodes and 450 bytes each: 1.9 MB, 24 589 nodes
 //   renewals, batches  256 and 257 integers or tokens
 //   INFO, CONFIG GET   some KB of one section
