@@ -40,9 +40,9 @@ TEST_F(ClusterCommand, WatchKeepsTheLocksOfANodeThatIsAway) {
     const auto of_second = sandbox.start({"run", second, "--ttl", "60s", "--", "sleep", "600"});
     ASSERT_TRUE(sandbox.eventually_held(first) && sandbox.eventually_held(second));
     const auto watcher = sandbox.start({"watch", "--interval", "100ms"});
-    ASSERT_TRUE(support::eventually(
-        [&] { return watcher->out().find(second + "  held") != std::string::npos; }))
-        << watcher->out();
+    ASSERT_TRUE(support::eventually([&] {
+        return watcher->out().find(second + "  held") != std::string::npos;
+    })) << watcher->out();
     group.node(1).freeze();
     ASSERT_TRUE(support::eventually(
         [&] { return watcher->err().find("1 of 3 servers") != std::string::npos; }));

@@ -355,9 +355,10 @@ TEST(RedisReplies, OfRedissonsTools) {
 }
 
 constexpr script two_lines{.name = "two_lines",
-                           .text = "local now = redis.call(\"TIME\")\n"
-                                   "local first = redis.call(\"GET\", now[1])\n"
-                                   "return {redis.call(\"GET\", first), redis.call(\"PTTL\", first)}\n",
+                           .text =
+                               "local now = redis.call(\"TIME\")\n"
+                               "local first = redis.call(\"GET\", now[1])\n"
+                               "return {redis.call(\"GET\", first), redis.call(\"PTTL\", first)}\n",
                            .sha1 = ""};
 
 std::string named(const std::string& words) {

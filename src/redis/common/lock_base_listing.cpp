@@ -21,9 +21,9 @@ topology& lock_base::listing_servers() {
     return **listing_servers_;
 }
 
-// SCAN may return a key more than once, hence the set. A reply with long names of other programs may
-// be too large for the connection, so the second try asks for small parts. It begins anew, because
-// another server may answer.
+// SCAN may return a key more than once, hence the set. A reply with long names of other programs
+// may be too large for the connection, so the second try asks for small parts. It begins anew,
+// because another server may answer.
 asio::awaitable<void> lock_base::scan_server(link& server_link, std::set<std::string>& into,
                                              const std::string& subject, const std::string& glob,
                                              const std::string& type) {

@@ -393,8 +393,7 @@ void add_node(examination& report, examination node_report) {
 
 asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
                                              const options& server_options) {
-    const auto links =
-        co_await known_links_of(servers, time.now() + server_options.reply_timeout);
+    const auto links = co_await known_links_of(servers, time.now() + server_options.reply_timeout);
     examination report;
     std::vector<examination> failed;
     std::exception_ptr failure;

@@ -29,12 +29,14 @@ std::string_view line_of(std::string_view text, std::size_t number) noexcept {
     return text.substr(0, text.find('\n'));
 }
 
-// The word in quotes behind "redis.call(" or "redis.pcall(".
+// The first argument of the line's only call of a command, which scripts write in quotes.
 std::string_view command_in(std::string_view line) noexcept {
-    static constexpr std::string_view call = "call(\"";
+    static constexpr std::string_view call = "call(";
     const auto begin = line.find(call);
-    if (begin == std::string_view::npos) return {};
+    if (begin == std::string_view::npos || line.rfind(call) != begin) return {};
     line.remove_prefix(begin + call.size());
+    if (!line.starts_with('"')) return {};
+    line.remove_prefix(1);
     return line.substr(0, line.find('"'));
 }
 
@@ -52,10 +54,8 @@ void name_failed_command(reply& answer, const script& called) {
     const auto digits = words.substr(position + place.size());
     const auto number =
         parse_number<std::size_t>(digits.substr(0, digits.find_first_not_of("0123456789")));
-    const auto line = line_of(called.text, number);
-    const auto command = command_in(line);
-    const bool is_only_call = !command.empty() && line.find("call(") == line.rfind("call(");
-    if (!is_only_call) return;
+    const auto command = command_in(line_of(called.text, number));
+    if (command.empty()) return;
     const bool is_unknown = is_part(nameless_errors.front());
     answer.text = is_unknown ? "ERR unknown command '" + std::string(command) + "' in a script"
                              : "NOPERM the user may not run the command '" + std::string(command) +

@@ -41,8 +41,9 @@ void judge_quorum(finding& view, std::size_t quorum, std::size_t sentinels) {
     else if (quorum > majority)
         view.advice = "the quorum is above a majority, so fewer Sentinels may be away; ";
     else
-        view.advice = "the quorum is below a majority, so a few isolated Sentinels suspect the "
-                      "master; ";
+        view.advice =
+            "the quorum is below a majority, so a few isolated Sentinels suspect the "
+            "master; ";
     view.advice += command;
 }
 

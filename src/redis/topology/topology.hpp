@@ -83,9 +83,7 @@ inline boost::asio::awaitable<bool> topology::follow(redirection&, std::string_v
     co_return false;
 }
 
-inline boost::asio::awaitable<void> topology::examine_hosts(examination&, time_point) {
-    co_return;
-}
+inline boost::asio::awaitable<void> topology::examine_hosts(examination&, time_point) { co_return; }
 
 inline boost::asio::awaitable<void> topology::close(time_point give_up_at) {
     for (std::size_t i = 0; i < links().size(); ++i)

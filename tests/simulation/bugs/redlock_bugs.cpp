@@ -175,7 +175,8 @@ private:
                              last->second.items[1].items.size() == consent.items[1].items.size();
         if (repeats) co_return last->second;
         // Consent counts only before the deadline.
-        if (bug_ == redlock_bug::takes_silence_for_consent) give_up_at -= std::chrono::milliseconds(200);
+        if (bug_ == redlock_bug::takes_silence_for_consent)
+            give_up_at -= std::chrono::milliseconds(200);
         try {
             auto answer = co_await actual_->exec(words, give_up_at, before);
             if (answer.items.size() == 6) last_answers_[keys] = answer;
