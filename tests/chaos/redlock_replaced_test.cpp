@@ -101,6 +101,36 @@ TEST_F(RedlockReplaced, TheOldServerDoesNotVoteBesideTheNewOne) {
     EXPECT_NE(member_of(first_, "nonce"), memory) << "it must have joined as after a loss";
 }
 
+//   X has the old server of node 0, and a third node | node 1 was lost once, and joined again
+//   the address of node 0 passes to the server of node 1, whose incarnation is above that of node 0
+//   Y must not count it as node 0: with a new server of node 1, Y would have a majority without X
+TEST_F(RedlockReplaced, AServerOfAnotherNodeDoesNotVoteForThisOne) {
+    support::fault_proxy second_name(endpoint_of(second_));
+    const auto url_of_set = "redlock://127.0.0.1:" + std::to_string(name_.port()) +
+                            ",127.0.0.1:" + std::to_string(second_name.port()) + "," +
+                            others_.name_of(0) + "?ttl_max=1000";
+    redlock_group::begin_set(url_of_set);
+    client old_client = client_at(url_of_set);
+    (void)second_.execute({"FLUSHALL"});
+    ASSERT_TRUE(is_replaced(old_client)) << client_log.text();
+    const auto memory = member_of(second_, "nonce");
+    name_.lead_to(endpoint_of(second_));
+    second_name.lead_to(endpoint_of(first_));
+    client new_client = client_at(url_of_set);
+    std::string outcome;
+    EXPECT_TRUE(eventually([&] {
+        outcome = try_lock(new_client);
+        return outcome.empty() ||
+               outcome.find("is not what the other nodes know by this name") != std::string::npos;
+    })) << outcome;
+    EXPECT_NE(outcome, "") << "two servers have voted, of which one is another node";
+    name_.lead_to(endpoint_of(first_));
+    second_name.lead_to(endpoint_of(second_));
+    client last_client = client_at(url_of_set);
+    EXPECT_EQ(try_lock(last_client), "") << "nobody has lost anything";
+    EXPECT_EQ(member_of(second_, "nonce"), memory);
+}
+
 class RedlockRolledBack : public redlock_fixture {
 protected:
     // Restores keys of a node as they were at an earlier time.

@@ -28,6 +28,18 @@ membership_state healthy(std::size_t node, std::size_t other, const member_mark&
     return result;
 }
 
+// The second server has joined again, and now has the address of the first one, which lives on.
+TEST(Ballot, AServerOfAnotherNodeDoesNotCount) {
+    auto second = healthy(1, 1, {2, "b2"});
+    second.incarnation = 2;
+    second.nonce = "b2";
+    ballot votes(3);
+    votes.count_grant(0, second, {7});
+    votes.count_grant(2, healthy(2), {7});
+    EXPECT_FALSE(votes.is_won());
+    EXPECT_EQ(votes.outdated_nodes(), std::vector<std::size_t>{0});
+}
+
 TEST(Ballot, TwoMajoritiesHaveANodeInCommon) {
     EXPECT_EQ(majority_of(3), 2U);
     EXPECT_EQ(majority_of(5), 3U);

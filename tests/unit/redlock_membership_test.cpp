@@ -49,6 +49,15 @@ TEST(Membership, OneMemoryIsNeverLaterThanItself) {
     EXPECT_FALSE(has_heard_of_later(other, 3, state_of("", 6, "a2")));
 }
 
+// The address of a node has passed to the server of another one.
+TEST(Membership, AServerOfAnotherNodeDoesNotPassForThisOne) {
+    const auto second = state_of("1:a 2:b 1:c", 2, "b");
+    EXPECT_FALSE(is_of_another_node(second, 1));
+    EXPECT_TRUE(is_of_another_node(second, 0));
+    EXPECT_FALSE(has_heard_of_later(state_of("1:a 2:b 1:c", 1, "c"), 0, second))
+        << "its incarnation is above that of the node whose address it has";
+}
+
 // Two clients with different servers behind one name: one of the marks has reached each node.
 TEST(Membership, TwoMemoriesOfOneIncarnationAreBothOutdated) {
     auto marks = parse_marks("2:x 1:b 4:c");

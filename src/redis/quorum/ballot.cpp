@@ -38,6 +38,7 @@ bool ballot::is_below_tokens(std::size_t node) const noexcept {
 
 // Judged by all nodes that agree, also by those that are outdated themselves.
 bool ballot::is_outdated(std::size_t node) const noexcept {
+    if (is_of_another_node(votes_[node].member, node)) return true;
     for (std::size_t other = 0; other < votes_.size(); ++other)
         if (agrees(other) && has_heard_of_later(votes_[other].member, node, votes_[node].member))
             return true;

@@ -408,10 +408,11 @@ void members::judge_members() {
     for (std::size_t i = 0; i < size(); ++i) {
         auto& judged = nodes_[i];
         if (!is_known(judged)) continue;
-        const bool is_outdated = std::ranges::any_of(nodes_, [&](const node_record& each) {
-            return &each != &judged && is_known(each) &&
-                   has_heard_of_later(each.member, i, judged.member);
-        });
+        const bool is_outdated = is_of_another_node(judged.member, i) ||
+                                 std::ranges::any_of(nodes_, [&](const node_record& each) {
+                                     return &each != &judged && is_known(each) &&
+                                            has_heard_of_later(each.member, i, judged.member);
+                                 });
         judged.state = is_outdated ? standing::outdated : standing::member;
     }
 }

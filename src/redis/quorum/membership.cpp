@@ -32,6 +32,10 @@ bool has_heard_of_later(const membership_state& other, std::size_t node,
     return mark.nonce != own.nonce && mark.incarnation >= own.incarnation;
 }
 
+bool is_of_another_node(const membership_state& own, std::size_t node) noexcept {
+    return node < own.vector.size() && own.vector[node].nonce != own.nonce;
+}
+
 void merge_marks(std::vector<member_mark>& into, const std::vector<member_mark>& other) {
     for (std::size_t i = 0; i < std::min(into.size(), other.size()); ++i) {
         if (other[i].incarnation > into[i].incarnation)

@@ -46,6 +46,10 @@ struct standing_reply {
 [[nodiscard]] bool has_heard_of_later(const membership_state& other, std::size_t node,
                                       const membership_state& own) noexcept;
 
+// The node's own latest mark of itself is of another memory: the server became a member as another
+// node, and its address has changed, or it has been replaced.
+[[nodiscard]] bool is_of_another_node(const membership_state& own, std::size_t node) noexcept;
+
 // Takes over the later mark of each node. Two memories of one incarnation, of which neither can
 // have been marked by a majority, are both outdated: no memory has the resulting nonce.
 void merge_marks(std::vector<member_mark>& into, const std::vector<member_mark>& other);

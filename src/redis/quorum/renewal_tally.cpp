@@ -17,6 +17,7 @@ bool renewal_tally::has_extended(std::size_t node) const noexcept {
 
 // Judged by all nodes that have extended the hold, also by those that are outdated themselves.
 bool renewal_tally::is_outdated(std::size_t node) const {
+    if (answers_[node]->member && is_of_another_node(*answers_[node]->member, node)) return true;
     for (std::size_t other = 0; other < answers_.size(); ++other)
         if (has_extended(other) && answers_[other]->member && answers_[node]->member &&
             has_heard_of_later(*answers_[other]->member, node, *answers_[node]->member))

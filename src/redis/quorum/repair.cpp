@@ -200,6 +200,7 @@ namespace {
 
 // Another node that was marked knows a later memory of this one: its answer does not count.
 bool is_outdated(const std::vector<std::optional<mark_call::answer>>& marked, std::size_t node) {
+    if (is_of_another_node(marked[node]->member, node)) return true;
     return std::ranges::any_of(marked, [&](const auto& other) {
         return other && has_heard_of_later(other->member, node, marked[node]->member);
     });
