@@ -63,15 +63,29 @@ public:
     }
 
     // A server that forgot the older hold early helped to grant the newer one.
-    [[nodiscard]] bool was_forgotten_by_clock(const hold_record& older,
-                                              const hold_record& newer) const {
-        return std::ranges::any_of(records_.clock_steps, [&](const clock_step& each) {
-            return older.invoked <= each.at.latest && each.at.earliest <= newer.returned;
+    [[nodiscard]] bool was_forgotten(const hold_record& older, const hold_record& newer) const {
+        return std::ranges::any_of(records_.memory_losses, [&](const memory_loss& each) {
+            return is_between(each, older, newer);
         });
+    }
+
+    // A reader that joins readers of older data has their token, which is below that of a writer
+    // whom these data do not know.
+    [[nodiscard]] bool may_have_old_token(const hold_record& reader,
+                                          const hold_record& earlier) const {
+        return reader.is_reader &&
+               std::ranges::any_of(records_.memory_losses, [&](const memory_loss& each) {
+                   return each.cause == loss_cause::older_data && is_between(each, earlier, reader);
+               });
     }
 
 private:
     static constexpr auto largest_epoch = std::numeric_limits<std::uint64_t>::max();
+
+    static bool is_between(const memory_loss& loss, const hold_record& before,
+                           const hold_record& after) {
+        return before.invoked <= loss.at.latest && loss.at.earliest <= after.returned;
+    }
 
     static instant end_of(const hold_record& hold) { return hold.ended.value_or(hold.believed); }
 
@@ -127,6 +141,11 @@ private:
         return hold.lost.has_value() || hold.result != "released";
     }
 
+    [[nodiscard]] static bool exclude_each_other(const hold_record& left,
+                                                 const hold_record& right) {
+        return !left.is_reader || !right.is_reader;
+    }
+
     void blame(std::size_t verdict::*count, const char* rule,
                std::initializer_list<hold_pointer> holds) {
         ++(result_.*count);
@@ -135,9 +154,10 @@ private:
         std::ostringstream text;
         text << "lock " << number_ << ", " << rule << ":";
         for (const auto each : holds)
-            text << " [hold " << each->hold << ", token " << each->token << " of epoch "
-                 << epoch_of(each->token) << ", requested at " << to_text(records_, each->invoked)
-                 << ", granted at " << to_text(records_, each->returned) << ", believed until "
+            text << " [" << (each->is_reader ? "reader " : "hold ") << each->hold << ", token "
+                 << each->token << " of epoch " << epoch_of(each->token) << ", requested at "
+                 << to_text(records_, each->invoked) << ", granted at "
+                 << to_text(records_, each->returned) << ", believed until "
                  << to_text(records_, each->believed) << ", "
                  << (each->result.empty() ? "not released" : each->result)
                  << (each->ended ? " at " + to_text(records_, *each->ended) : "") << "]";
@@ -150,8 +170,9 @@ private:
         if (allowed == nullptr && newer != nullptr) allowed = evidence_.of_untold(hold, *newer);
         if (allowed != nullptr)
             ++allowed->untold;
-        else if (newer != nullptr && evidence_.was_forgotten_by_clock(hold, *newer))
-            ++result_.untold_by_clock;
+        else if (newer != nullptr && (evidence_.was_forgotten(hold, *newer) ||
+                                      evidence_.may_have_old_token(hold, *newer)))
+            ++result_.untold_by_loss;
         else if (newer != nullptr)
             blame(&verdict::untold, "not told", {newer, &hold});
         else
@@ -165,17 +186,17 @@ private:
             result_.told += each->lost || !is_released ? 1 : 0;
             if (each->believes_too_long)
                 blame(&verdict::late_beliefs, "belief after the deadline", {each});
-            result_.refused += each->was_refused ? 1 : 0;
-            if (each->was_refused && !is_told(*each))
-                count_untold(*each, newest_before(each->believed, each->token));
+            result_.refused += each->refused ? 1 : 0;
+            if (each->refused && !is_told(*each)) count_untold(*each, newest_before(*each));
         }
     }
 
-    // The hold for which the resource refuses this token; null if its process left no record.
-    [[nodiscard]] hold_pointer newest_before(instant when, std::uint64_t token) const {
+    // The hold for which the resource refuses this one; null if its process left no record.
+    [[nodiscard]] hold_pointer newest_before(const hold_record& refused) const {
         hold_pointer newest = nullptr;
         for (const auto each : holds_)
-            if (each->returned <= when && each->token > token &&
+            if (each->returned <= *refused.refused && each->token > refused.token &&
+                exclude_each_other(*each, refused) &&
                 (newest == nullptr || newest->token < each->token))
                 newest = each;
         return newest;
@@ -186,7 +207,8 @@ private:
         for (const auto& each : lock_.earlier)
             tokens.emplace(each.token, &each);
         for (const auto each : holds_)
-            if (const auto [earlier, is_new] = tokens.emplace(each->token, each); !is_new)
+            if (const auto [earlier, is_new] = tokens.emplace(each->token, each);
+                !is_new && exclude_each_other(*earlier->second, *each))
                 blame(&verdict::equal_tokens, "equal tokens", {earlier->second, each});
     }
 
@@ -208,10 +230,17 @@ private:
             const auto epoch = evidence_.epoch_of(*each);
             if (const auto same = largest.find(epoch);
                 same != largest.end() && same->second->token > each->token)
-                blame(&verdict::tokens_back, "a token goes back", {same->second, each});
+                count_back(*same->second, *each);
             else if (!largest.empty() && largest.rbegin()->first > epoch)
                 check_replaced(*largest.rbegin()->second, *each);
         }
+    }
+
+    void count_back(const hold_record& earlier, const hold_record& later) {
+        if (evidence_.may_have_old_token(later, earlier))
+            ++result_.readers_back_by_loss;
+        else
+            blame(&verdict::tokens_back, "a token goes back", {&earlier, &later});
     }
 
     // The later hold has a token of an earlier epoch.
@@ -219,7 +248,7 @@ private:
         if (auto* allowed = evidence_.of_smaller_token(earlier, later))
             ++allowed->smaller_tokens;
         else
-            blame(&verdict::tokens_back, "a token goes back", {&earlier, &later});
+            count_back(earlier, later);
     }
 
     void check_overlaps() {
@@ -231,7 +260,7 @@ private:
                           [&](hold_pointer each) { return each->believed <= later->returned; });
             if (later->believed <= later->returned) continue;  // it was never believed in
             for (const auto earlier : open)
-                count_overlap(*earlier, *later);
+                if (exclude_each_other(*earlier, *later)) count_overlap(*earlier, *later);
             open.push_back(later);
         }
     }
@@ -239,9 +268,9 @@ private:
     void count_overlap(const hold_record& earlier, const hold_record& later) {
         if (auto* allowed = evidence_.of_overlap(earlier, later))
             ++allowed->overlaps;
-        else if (later.token < earlier.token ? evidence_.was_forgotten_by_clock(later, earlier)
-                                             : evidence_.was_forgotten_by_clock(earlier, later))
-            ++result_.overlaps_by_clock;
+        else if (later.token < earlier.token ? evidence_.was_forgotten(later, earlier)
+                                             : evidence_.was_forgotten(earlier, later))
+            ++result_.overlaps_by_loss;
         else
             blame(&verdict::overlaps, "overlap", {&earlier, &later});
         if (is_told(earlier) || is_told(later)) return;
@@ -255,11 +284,16 @@ private:
         std::unordered_map<std::uint64_t, std::uint64_t> seen;  // the value, by hold
         access_record before;
         for (const auto& each : lock_.accesses) {
-            const bool is_write = each.kind == access::write;
-            result_.writes += is_write ? 1 : 0;
-            if (is_write && seen[each.hold] != before.value) ++result_.lost_updates;
-            if (each.token < before.largest_token) ++result_.writes_back;
-            seen[each.hold] = each.value;
+            const auto [known, is_first] = seen.emplace(each.hold, each.value);
+            if (each.kind == access::look) {
+                if (!is_first && known->second != each.value) ++result_.changed_reads;
+            } else {
+                const bool is_write = each.kind == access::write;
+                result_.writes += is_write ? 1 : 0;
+                if (is_write && (is_first || known->second != before.value)) ++result_.lost_updates;
+                if (each.token < least_token(each.kind, before)) ++result_.writes_back;
+            }
+            known->second = each.value;
             before = each;
         }
     }
@@ -318,9 +352,11 @@ verdict check(const run_records& records) {
     for (const auto& each : records.faults)
         result.details.push_back("fault " + each.name + " from " + to_text(records, each.begin) +
                                  " to " + to_text(records, each.end));
-    for (const auto& each : records.clock_steps)
-        result.details.push_back("the clock of " + each.server + " was set forward by " +
-                                 std::to_string(each.amount.count()) + " ms at " +
+    for (const auto& each : records.memory_losses)
+        result.details.push_back(each.server +
+                                 (each.cause == loss_cause::older_data
+                                      ? " had got older data at "
+                                      : "'s clock had jumped at ") +
                                  to_text(records, each.at.latest));
     for (const auto& each : records.history)
         result.details.push_back(to_text(records, each));

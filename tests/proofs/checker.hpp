@@ -29,27 +29,30 @@ struct verdict {
     std::size_t refused = 0;  // holds that a resource refused
 
     // Promised: 0. Not counted is what a failover of `allowances` allows.
-    std::size_t equal_tokens = 0;
+    std::size_t equal_tokens = 0;  // except those of two readers
     // A hold that was requested after another was granted has the smaller token.
     std::size_t tokens_back = 0;
-    std::size_t overlaps = 0;      // pairs of holds
-    std::size_t late_beliefs = 0;  // holds that were believed in after their deadline
-    std::size_t lost_updates = 0;  // writes over a value that their writer has not seen
-    std::size_t writes_back = 0;   // accepted with a smaller token than an earlier one
+    std::size_t overlaps = 0;       // pairs of holds, one of which is a writer's at least
+    std::size_t late_beliefs = 0;   // holds that were believed in after their deadline
+    std::size_t lost_updates = 0;   // writes over a value that their writer has not seen
+    std::size_t writes_back = 0;    // accepted with a smaller token than an earlier one
+    std::size_t changed_reads = 0;  // readers that saw two values
     // A hold that was refused, or a pair that overlapped, and no holder learns of it.
     std::size_t untold = 0;
 
-    // The same as `overlaps` and `untold`, where a server's clock was set forward meanwhile, and
-    // the guarantee table allows it.
-    std::size_t overlaps_by_clock = 0;
-    std::size_t untold_by_clock = 0;
+    // The same as `overlaps`, `untold` and `tokens_back`, where a server has forgotten holds
+    // without noticing, and the guarantee table allows it: of tokens, only a reader's, and only
+    // with older data.
+    std::size_t overlaps_by_loss = 0;
+    std::size_t untold_by_loss = 0;
+    std::size_t readers_back_by_loss = 0;
 
     std::vector<allowance> allowances;  // each failover of the run
     std::vector<std::string> details;   // of the first broken promises
 
     [[nodiscard]] std::size_t violations() const noexcept {
         return equal_tokens + tokens_back + overlaps + late_beliefs + lost_updates + writes_back +
-               untold;
+               changed_reads + untold;
     }
     [[nodiscard]] std::size_t allowed(std::size_t allowance::*count) const noexcept {
         std::size_t sum = 0;

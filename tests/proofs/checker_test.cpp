@@ -198,7 +198,7 @@ TEST(ProofChecker, FindsAHolderWhoseHoldWasCutAndWhoIsNotTold) {
 
 TEST(ProofChecker, FindsARefusedHolderThatIsNotTold) {
     auto refused = hold(1, 90, 130);
-    refused.was_refused = true;
+    refused.refused = refused.believed;
     EXPECT_EQ(check_holds({refused}, failover_until(110)).untold, 1U);
     refused.result = "expired";
     EXPECT_EQ(check_holds({refused}, failover_until(110)).untold, 0U);
@@ -208,7 +208,7 @@ TEST(ProofChecker, FindsARefusedHolderThatIsNotTold) {
 TEST(ProofChecker, AllowsAReleaseByANewMasterThatDoesNotKnowTheNewerHold) {
     auto refused = hold(1, 80, 130);
     refused.returned = 129;
-    refused.was_refused = true;
+    refused.refused = refused.believed;
     const auto newer = hold(2, 90, 95);
     EXPECT_EQ(check_holds({refused, newer}).untold, 1U) << "without a failover";
     const auto history = failover_until(110);
@@ -217,7 +217,8 @@ TEST(ProofChecker, AllowsAReleaseByANewMasterThatDoesNotKnowTheNewerHold) {
         << "the new master granted the newer hold";
     EXPECT_EQ(check_holds({refused, hold(2, 115, 120)}, history).untold, 1U)
         << "no master served that granted the newer hold";
-    refused.returned = refused.believed = refused.ended.emplace(98);
+    refused.returned = refused.believed = refused.refused.emplace(98);
+    refused.ended = 98;
     EXPECT_EQ(check_holds({refused, newer}, failover_until(97)).untold, 1U)
         << "before the failover";
 }
@@ -264,7 +265,7 @@ TEST(ProofChecker, FindsALostUpdate) {
 TEST(ProofChecker, FindsAWriteThatGoesBack) {
     auto stale = write_of(1, 2);
     const auto newer =
-        access_record{.kind = access::read, .hold = 2, .token = 2, .largest_token = 2, .value = 1};
+        access_record{.kind = access::read, .hold = 2, .token = 2, .largest_writer = 2, .value = 1};
     EXPECT_EQ(check_holds({}, {}, {newer, stale}).writes_back, 1U);
 }
 
@@ -279,50 +280,67 @@ TEST(ProofResource, RefusesAnOlderTokenOnlyIfItChecks) {
         EXPECT_TRUE(guarded.write(2, 8, 2));
     }
     EXPECT_EQ(resource::load(folder.file("checks")).size(), 4U);
-    EXPECT_EQ(resource::load(folder.file("ignores")).back().largest_token, 8U);
+    EXPECT_EQ(resource::load(folder.file("ignores")).back().largest_writer, 8U);
+}
+
+TEST(ProofResource, ComparesReadersWithWritersOnly) {
+    const support::temp_folder folder;
+    resource guarded(folder.file("it"), true);
+    EXPECT_TRUE(guarded.write(1, 5, 1));
+    EXPECT_EQ(guarded.look(2, 9), 1U);
+    EXPECT_EQ(guarded.look(3, 7), 1U) << "another reader of the group has a larger token";
+    EXPECT_FALSE(guarded.write(4, 8, 2)) << "a reader of a later group has looked";
+    EXPECT_TRUE(guarded.write(5, 10, 2));
+    EXPECT_EQ(guarded.look(2, 9), std::nullopt) << "a later writer has been here";
+    resource careless(folder.file("other"), false);
+    EXPECT_TRUE(careless.write(1, 5, 1));
+    EXPECT_EQ(careless.look(2, 4), 1U);
 }
 
 TEST(ProofRecords, AreReadAsTheClientsWriteThem) {
     const support::temp_folder folder;
     const support::journal journal(journal_path(folder.path().string(), 0));
-    for (const auto* line :
-         {"got 5 1 77 10 11 900", "at 5 20 900", "at 5 950 900", "refused 5 960", "lost 5 970",
-          "leave 5 980", "end 5 990 expired", "error 6 991 No server answers."})
+    for (const auto* line : {"got 5 1 77 10 11 900 writer", "got 7 1 78 10 11 900 reader",
+                             "at 5 20 900", "at 5 950 900", "refused 5 960", "lost 5 970",
+                             "leave 5 980", "end 5 990 expired", "error 6 991 No server answers."})
         journal.write(line);
     const auto records = read_records(folder.path().string(), 1, 2);
-    ASSERT_EQ(records.locks.at(1).holds.size(), 1U);
-    const auto& read = records.locks[1].holds[0];
+    ASSERT_EQ(records.locks.at(1).holds.size(), 2U);
+    const bool is_first = records.locks[1].holds[0].hold == 5;
+    const auto& read = records.locks[1].holds[is_first ? 0 : 1];
+    EXPECT_TRUE(records.locks[1].holds[is_first ? 1 : 0].is_reader);
+    EXPECT_FALSE(read.is_reader);
     EXPECT_EQ(read.token, 77U);
     EXPECT_EQ(read.invoked, 10);
     EXPECT_EQ(read.returned, 11);
     EXPECT_EQ(read.believed, 950);
     EXPECT_TRUE(read.believes_too_long);
-    EXPECT_TRUE(read.was_refused);
+    EXPECT_EQ(read.refused, 960);
     EXPECT_EQ(read.lost, 970);
     EXPECT_EQ(read.result, "expired");
     EXPECT_EQ(records.errors, std::vector<std::string>{"No server answers."});
 }
 
-// Of two overlapping holds, with a clock that is set forward.
-verdict check_with_clock(const hold_record& left, const hold_record& right, instant step) {
+// Of two holds, with a loss of memory between them, or perhaps not.
+verdict check_with_loss(const hold_record& left, const hold_record& right, instant when,
+                        loss_cause cause = loss_cause::clock_set_forward) {
     run_records records;
-    records.locks.push_back({{left, right}, {}});
-    if (step != 0)
-        records.clock_steps.push_back(
-            {.server = "a", .at = {step - 1, step}, .amount = std::chrono::seconds(3)});
+    records.locks.push_back({.holds = {left, right}, .accesses = {}, .earlier = {}});
+    if (when != 0)
+        records.memory_losses.push_back({.server = "a", .at = {when - 1, when}, .cause = cause});
     return check(records);
 }
 
 TEST(ProofClock, AStepAllowsAnOverlapWithTheHoldThatItEndsEarly) {
     const auto older = hold(1, 100, 400), newer = hold(2, 200, 300);
-    EXPECT_EQ(check_with_clock(older, newer, 150).overlaps_by_clock, 1U);
-    EXPECT_EQ(check_with_clock(older, newer, 150).untold_by_clock, 1U);
-    EXPECT_EQ(check_with_clock(older, newer, 150).violations(), 0U);
+    EXPECT_EQ(check_with_loss(older, newer, 150).overlaps_by_loss, 1U);
+    EXPECT_EQ(check_with_loss(older, newer, 150).untold_by_loss, 1U);
+    EXPECT_EQ(check_with_loss(older, newer, 150).violations(), 0U);
     for (const instant outside : {0, 50, 250}) {
-        const auto result = check_with_clock(older, newer, outside);
+        const auto result = check_with_loss(older, newer, outside);
         EXPECT_EQ(result.overlaps, 1U) << outside;
         EXPECT_EQ(result.untold, 1U) << outside;
-        EXPECT_EQ(result.overlaps_by_clock + result.untold_by_clock, 0U) << outside;
+        EXPECT_EQ(result.overlaps_by_loss + result.untold_by_loss, 0U) << outside;
     }
 }
 
@@ -330,13 +348,86 @@ TEST(ProofClock, AStepAllowsAnOverlapWithTheHoldThatItEndsEarly) {
 TEST(ProofClock, TheOlderHoldMayHaveBeenReturnedLater) {
     auto older = hold(1, 100, 400);
     older.returned = 250;
-    EXPECT_EQ(check_with_clock(older, hold(2, 200, 300), 150).overlaps_by_clock, 1U);
+    EXPECT_EQ(check_with_loss(older, hold(2, 200, 300), 150).overlaps_by_loss, 1U);
 }
 
 TEST(ProofClock, AStepAllowsNothingElse) {
-    const auto result = check_with_clock(hold(2, 100, 190), hold(1, 200, 300), 150);
+    const auto result = check_with_loss(hold(2, 100, 190), hold(1, 200, 300), 150);
     EXPECT_EQ(result.tokens_back, 1U);
-    EXPECT_EQ(check_with_clock(hold(1, 100, 190), hold(1, 200, 300), 150).equal_tokens, 1U);
+    EXPECT_EQ(check_with_loss(hold(1, 100, 190), hold(1, 200, 300), 150).equal_tokens, 1U);
+}
+
+TEST(ProofRollBack, OlderDataAllowWhatAClockAllows) {
+    const auto older = hold(1, 100, 400), newer = hold(2, 200, 300);
+    const auto check = [&](instant when) {
+        return check_with_loss(older, newer, when, loss_cause::older_data);
+    };
+    EXPECT_EQ(check(150).overlaps_by_loss, 1U);
+    EXPECT_EQ(check(150).violations(), 0U);
+    EXPECT_EQ(check(250).overlaps, 1U);
+    const auto repeated =
+        check_with_loss(hold(1, 100, 190), hold(1, 200, 300), 150, loss_cause::older_data);
+    EXPECT_EQ(repeated.equal_tokens, 1U) << "the clocks forbid it";
+}
+
+// It joins readers of the older data, which lack a writer.
+TEST(ProofRollBack, OnlyAReaderMayHaveAnOldToken) {
+    auto reader = hold(1, 200, 300);
+    reader.refused = reader.believed;
+    const auto writer = hold(2, 100, 120);
+    EXPECT_EQ(check_with_loss(writer, reader, 150, loss_cause::older_data).tokens_back, 1U);
+    reader.is_reader = true;
+    EXPECT_EQ(check_with_loss(writer, reader, 150).tokens_back, 1U) << "of a clock";
+    EXPECT_EQ(check_with_loss(writer, reader, 90, loss_cause::older_data).tokens_back, 1U);
+    EXPECT_EQ(check_with_loss(writer, reader, 350, loss_cause::older_data).tokens_back, 1U);
+    const auto allowed = check_with_loss(writer, reader, 150, loss_cause::older_data);
+    EXPECT_EQ(allowed.readers_back_by_loss, 1U);
+    EXPECT_EQ(allowed.untold_by_loss, 1U);
+    EXPECT_EQ(allowed.violations(), 0U);
+}
+
+// It was granted after the last check of the holder that the resource refuses.
+TEST(ProofRollBack, TheHoldThatCausesARefusalMayBeginAfterTheLastCheck) {
+    auto older = hold(1, 100, 140);
+    older.refused = 170;
+    older.ended = 180;
+    const auto newer = hold(2, 155, 165);
+    EXPECT_EQ(check_with_loss(older, newer, 150, loss_cause::older_data).untold_by_loss, 1U);
+    EXPECT_EQ(check_with_loss(older, newer, 0).untold, 1U);
+}
+
+hold_record reader(std::uint64_t token, instant from, instant until) {
+    auto result = hold(token, from, until);
+    result.is_reader = true;
+    return result;
+}
+
+TEST(ProofReaders, ShareTheLockAndTheToken) {
+    EXPECT_EQ(check_holds({reader(1, 10, 30), reader(1, 20, 40)}).violations(), 0U);
+    EXPECT_EQ(check_holds({reader(1, 10, 30), reader(2, 20, 40)}).violations(), 0U)
+        << "of one group, with Redlock";
+    EXPECT_EQ(check_holds({reader(2, 10, 20), reader(1, 30, 40)}).tokens_back, 1U);
+}
+
+TEST(ProofReaders, AndWritersExcludeEachOther) {
+    EXPECT_EQ(check_holds({reader(1, 10, 30), hold(2, 20, 40)}).overlaps, 1U);
+    EXPECT_EQ(check_holds({hold(1, 10, 30), reader(2, 20, 40)}).overlaps, 1U);
+    EXPECT_EQ(check_holds({hold(1, 10, 20), reader(1, 30, 40)}).equal_tokens, 1U);
+    EXPECT_EQ(check_holds({reader(1, 10, 20), reader(1, 12, 22), hold(1, 30, 40)}).equal_tokens,
+              1U);
+    EXPECT_EQ(check_holds({hold(2, 10, 20), reader(1, 30, 40)}).tokens_back, 1U);
+    EXPECT_EQ(check_holds({reader(2, 10, 20), hold(1, 30, 40)}).tokens_back, 1U);
+}
+
+TEST(ProofReaders, OneThatSeesTwoValuesIsFound) {
+    const auto look = [](std::uint64_t value) {
+        return access_record{.kind = access::look, .hold = 3, .token = 3, .value = value};
+    };
+    EXPECT_EQ(check_holds({}, {}, {look(0), look(0)}).changed_reads, 0U);
+    const auto outcome = check_holds({}, {}, {look(0), read_of(1, 0), write_of(1, 1), look(1)});
+    EXPECT_EQ(outcome.changed_reads, 1U);
+    EXPECT_EQ(outcome.violations(), 1U);
+    EXPECT_EQ(outcome.writes, 1U);
 }
 
 // A round continues the earlier ones: of each lock, their largest tokens and the resource.
@@ -364,7 +455,7 @@ TEST(ProofRounds, AResourceContinuesAnotherFile) {
     const support::temp_folder folder;
     const auto path = folder.file("next");
     resource::begin_with(
-        path, {.kind = access::write, .hold = 1, .token = 5, .largest_token = 5, .value = 8});
+        path, {.kind = access::write, .hold = 1, .token = 5, .largest_writer = 5, .value = 8});
     resource next(path, true);
     EXPECT_FALSE(next.read(2, 4)) << "the smaller token";
     EXPECT_EQ(next.read(3, 6), std::optional<std::uint64_t>(8));

@@ -62,6 +62,16 @@ public:
         (void)believes();
     }
 
+    // Looks at the value again and again, for as long.
+    void look(pawl::time_point until, std::minstd_rand& dice) {
+        while (believes()) {
+            if (!resource_.look(hold_, token_)) return note(journal_, "refused", hold_, now());
+            if (boot_clock::now() >= until) return;
+            // The work.
+            std::this_thread::sleep_for(std::uniform_int_distribution<int>(1, 6)(dice) * 1ms);
+        }
+    }
+
 private:
     // Records the belief at this moment; false without one.
     bool believes() {
@@ -94,19 +104,25 @@ void hold_once(const client_parts& parts, std::uint64_t hold, std::minstd_rand& 
     const auto& [options, journal, locks, counters] = parts;
     const auto lock = dice() % options.locks;
     const bool is_long = dice() % 40 == 0;
+    const bool is_reader = options.access.has_readers && dice() % 3 == 0;
     const auto invoked = now();
-    auto held = locks.acquire(
-        lock_name(lock), {.ttl = dice() % 2 == 0 ? 1s : options.longest_ttl, .wait = 60s}, stop);
+    pawl::lock_options request{.ttl = dice() % 2 == 0 ? 1s : options.longest_ttl, .wait = 60s};
+    if (is_reader) request.mode = pawl::lock_mode::shared;
+    auto held = locks.acquire(lock_name(lock), request, stop);
     const auto token = counters ? counters->next(lock_name(lock))
                                 : std::optional<std::uint64_t>(held.token().value());
     if (!token) return;  // too few servers have counted, so the holder leaves
     note(journal, "got", hold, lock, *token, invoked, now(),
-         held.safe_until().time_since_epoch().count());
+         held.safe_until().time_since_epoch().count(), is_reader ? "reader" : "writer");
     {
         const std::stop_callback told(held.lost(), [&] { note(journal, "lost", hold, now()); });
         const auto length = is_long ? std::uniform_int_distribution<int>(200, 3000)(dice) * 1ms
                                     : std::uniform_int_distribution<int>(0, 8)(dice) * 1ms;
-        holder(options, journal, hold, lock, held, *token).work(boot_clock::now() + length, dice);
+        holder user(options, journal, hold, lock, held, *token);
+        if (is_reader)
+            user.look(boot_clock::now() + length, dice);
+        else
+            user.work(boot_clock::now() + length, dice);
         note(journal, "leave", hold, now());
     }
     const auto result = held.release();
@@ -148,22 +164,24 @@ std::vector<std::string> client_words(const client_options& options) {
                                    std::to_string(options.locks),
                                    options.checks_tokens ? "checks" : "ignores",
                                    std::to_string(options.longest_ttl.count()),
-                                   std::to_string(options.threads)};
+                                   std::to_string(options.threads),
+                                   options.access.has_readers ? "readers" : "writers"};
     words.insert(words.end(), options.access.counters.begin(), options.access.counters.end());
     return words;
 }
 
 std::optional<client_options> read_client_words(const std::vector<std::string>& words) {
-    constexpr std::size_t first_counter = 8;
+    constexpr std::size_t first_counter = 9;
     if (words.size() < first_counter || words[0] != "client") return std::nullopt;
-    return client_options{
-        .access = {.url = words[1], .counters = {words.begin() + first_counter, words.end()}},
-        .folder = words[2],
-        .process = std::stoul(words[3]),
-        .locks = std::stoul(words[4]),
-        .checks_tokens = words[5] == "checks",
-        .longest_ttl = std::chrono::milliseconds(std::stol(words[6])),
-        .threads = std::stoul(words[7])};
+    return client_options{.access = {.url = words[1],
+                                     .counters = {words.begin() + first_counter, words.end()},
+                                     .has_readers = words[8] == "readers"},
+                          .folder = words[2],
+                          .process = std::stoul(words[3]),
+                          .locks = std::stoul(words[4]),
+                          .checks_tokens = words[5] == "checks",
+                          .longest_ttl = std::chrono::milliseconds(std::stol(words[6])),
+                          .threads = std::stoul(words[7])};
 }
 
 int run_client(const client_options& options) {

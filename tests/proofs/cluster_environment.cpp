@@ -54,7 +54,8 @@ public:
 
     // Redisson's tokens are a counter in the master.
     [[nodiscard]] client_access access(token_source tokens) const override {
-        return {.url = group_.url(tokens == token_source::naive ? "?layout=redisson" : "")};
+        const bool is_naive = tokens == token_source::naive;
+        return {.url = group_.url(is_naive ? "?layout=redisson" : ""), .has_readers = !is_naive};
     }
 
     [[nodiscard]] std::vector<server_period> history() override {

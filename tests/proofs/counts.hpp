@@ -27,11 +27,15 @@ inline constexpr std::array promised_rows{
     count_row{"beliefs after the deadline", &verdict::late_beliefs},
     count_row{"lost updates", &verdict::lost_updates},
     count_row{"writes of an older token after a newer", &verdict::writes_back},
+    count_row{"readers that saw two values", &verdict::changed_reads},
     count_row{"refused or overlapping holds, and no holder told", &verdict::untold}};
 
-inline constexpr std::array clock_rows{
-    count_row{"overlapping holds", &verdict::overlaps_by_clock},
-    count_row{"refused or overlapping holds, not told", &verdict::untold_by_clock}};
+inline constexpr const char* loss_heading =
+    "Allowed when a clock is set forward or a server gets older data";
+inline constexpr std::array loss_rows{
+    count_row{"overlapping holds", &verdict::overlaps_by_loss},
+    count_row{"refused or overlapping holds, not told", &verdict::untold_by_loss},
+    count_row{"tokens of readers of the older data", &verdict::readers_back_by_loss}};
 
 struct allowance_row {
     const char* label;

@@ -36,6 +36,8 @@ struct client_access {
     // With naive tokens, Unix sockets of servers: a token is the largest answer to INCR among a
     // majority of them. Empty: the tokens are those of the URL.
     std::vector<std::string> counters{};
+    // Whether some of the holders are readers. Naive tokens are a writer's.
+    bool has_readers = true;
 };
 
 class environment {
@@ -53,8 +55,8 @@ public:
     [[nodiscard]] virtual std::vector<fault> faults() = 0;
     // What the servers have been since the start, in any order.
     [[nodiscard]] virtual std::vector<server_period> history() = 0;
-    // The steps that the guarantee table of these servers excludes.
-    [[nodiscard]] virtual std::vector<clock_step> clock_steps() { return {}; }
+    // Those that the guarantee table of these servers excludes.
+    [[nodiscard]] virtual std::vector<memory_loss> memory_losses() { return {}; }
     // Of the servers that run, to measure their memory. None for a store without servers.
     [[nodiscard]] virtual std::vector<pid_t> server_processes() { return {}; }
     // The end of each server's log, to explain why the servers do not recover.

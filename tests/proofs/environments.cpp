@@ -79,7 +79,13 @@ const std::vector<environment_entry>& environments() {
          .faults = redlock_faults(),
          .longest_ttl = 2s,
          .have_epochs = false,
-         .start = &start_redlock}};
+         .start = &start_redlock},
+        {.name = "redlock-sentinel",
+         .description = "Redlock over four servers and a master with Sentinels",
+         .faults = replicated_servers::fault_names(),
+         .longest_ttl = 2s,
+         .have_epochs = false,
+         .start = &start_redlock_sentinel}};
     return all;
 }
 

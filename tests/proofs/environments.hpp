@@ -37,6 +37,9 @@ struct environment_entry {
 // Five independent servers.
 [[nodiscard]] std::vector<std::string> redlock_faults();
 [[nodiscard]] std::unique_ptr<environment> start_redlock(const environment_options& options);
+// Four of them, and a master with two replicas and three Sentinels.
+[[nodiscard]] std::unique_ptr<environment> start_redlock_sentinel(
+    const environment_options& options);
 // Three masters with a replica each.
 [[nodiscard]] std::unique_ptr<environment> start_cluster(const environment_options& options);
 // One server that keeps its data: Redis, Valkey, and Redis with Redisson's layout.

@@ -3,9 +3,7 @@
 
 // The proof with real processes: see `usage`. Exit status: 0 all promises hold, 1 they do not, 2 a
 // wrong command line, 77 no chosen fault can be injected here.
-#include "begin_set.hpp"
-#include "client_process.hpp"
-#include "network.hpp"
+#include "program.hpp"
 #include "report.hpp"
 
 #include <algorithm>
@@ -17,22 +15,10 @@ namespace {
 
 constexpr int not_run = 77;
 
-int run_helper(const std::vector<std::string>& words) {
-    if (words == std::vector<std::string>{"namespace"}) return keep_namespace();
-    if (words.size() == 3 && words[0] == "begin-set") return begin_set(words[1], words[2]);
-    if (const auto client = read_client_words(words)) return run_client(*client);
-    return 2;
-}
-
 class reporter {
 public:
-    // Opens the page at once: a bad name must not cost a run.
-    explicit reporter(const settings& options) : settings_(options) {
-        if (options.html.empty()) return;
-        page_.open(options.html);
-        if (!page_)
-            throw bad_usage("'" + options.html + "' cannot be written; name another --html.");
-    }
+    explicit reporter(const settings& options)
+        : settings_(options), page_(open_page(options.html)) {}
 
     void add(const std::vector<run_result>& runs) {
         std::cout << "\n" << text_table(runs) << std::endl;
@@ -80,29 +66,16 @@ int run_all(const settings& options) {
     return report.finish();
 }
 
-int run_program(const std::vector<std::string>& arguments) {
-    try {
-        const auto options = parse_settings(arguments);
-        if (!options.help) return run_all(options);
-        std::cout << usage();
-        return 0;
-    } catch (const bad_usage& problem) {
-        std::cerr << problem.what() << "\n";
-        return 2;
-    } catch (const interrupted&) {
-        return 1;
-    } catch (const std::exception& problem) {
-        std::cerr << "The proof failed: " << problem.what() << "\n";
-        return 1;
-    }
+int run_with(const std::vector<std::string>& arguments) {
+    const auto options = parse_settings(arguments);
+    if (!options.help) return run_all(options);
+    std::cout << usage();
+    return 0;
 }
 
 }  // namespace
 }  // namespace proofs
 
 int main(int argc, char** argv) {
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    if (!words.empty() && words[0] == "--pawl-helper")
-        return proofs::run_helper({words.begin() + 1, words.end()});
-    return proofs::run_program(words);
+    return proofs::run_program(argc, argv, "proof", &proofs::run_with);
 }

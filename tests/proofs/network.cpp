@@ -35,6 +35,10 @@ void run_in(const child& keeper, const std::string& script) {
         throw std::runtime_error(complaint.value_or("nsenter does not work"));
 }
 
+std::string drop(std::size_t from, std::size_t to) {
+    return "iptables -A FORWARD -s " + address_of(from) + " -d " + address_of(to) + " -j DROP; ";
+}
+
 child make_namespace() {
     child keeper(pawl::conformance::launch_as_helper({"namespace"}));
     if (keeper.read_line(30s) != "ready") throw std::runtime_error("unshare is not permitted");
@@ -61,7 +65,9 @@ network::network(std::size_t machines) {
     for (std::size_t i = 0; i <= machines; ++i)
         namespaces_.push_back(make_namespace());
     const child& router = namespaces_.back();
-    run_in(router, "echo 1 > /proc/sys/net/ipv4/ip_forward; iptables -S FORWARD >/dev/null");
+    run_in(router,
+           "echo 1 > /proc/sys/net/ipv4/ip_forward; iptables -S FORWARD >/dev/null; "
+           "iptables -t nat -S PREROUTING >/dev/null");
     for (std::size_t i = 0; i < machines; ++i) {
         const auto link = "m" + std::to_string(i);
         run_in(router, "ip link add " + link + " type veth peer name eth0 netns " +
@@ -79,17 +85,34 @@ support::machine network::machine(std::size_t index) const {
 
 void network::isolate(const std::vector<std::size_t>& machines, bool outward_only) {
     std::string script;
-    const auto drop = [&](std::size_t from, std::size_t to) {
-        script +=
-            "iptables -A FORWARD -s " + address_of(from) + " -d " + address_of(to) + " -j DROP; ";
-    };
     for (const auto inside : machines)
         for (std::size_t i = 0; i + 1 < namespaces_.size(); ++i) {
             if (std::ranges::find(machines, i) != machines.end()) continue;
-            drop(inside, i);
-            if (!outward_only) drop(i, inside);
+            script += drop(inside, i);
+            if (!outward_only) script += drop(i, inside);
         }
     run_in(namespaces_.back(), script);
+}
+
+void network::separate(const std::vector<std::size_t>& left,
+                       const std::vector<std::size_t>& right) {
+    std::string script;
+    for (const auto each : left)
+        for (const auto other : right)
+            script += drop(each, other) + drop(other, each);
+    run_in(namespaces_.back(), script);
+}
+
+// All at once: between two rules, a connection could reach a server that has lost its name.
+void network::set_detours(const std::vector<detour>& detours) {
+    std::string rules = "*nat\\n-F PREROUTING\\n";
+    for (const auto& each : detours)
+        for (const auto from : each.from)
+            rules +=
+                "-A PREROUTING -s " + address_of(from) + " -d " + address_of(each.name.machine) +
+                " -p tcp --dport " + std::to_string(each.name.port) + " -j DNAT --to-destination " +
+                address_of(each.server.machine) + ":" + std::to_string(each.server.port) + "\\n";
+    run_in(namespaces_.back(), "printf '" + rules + "COMMIT\\n' | iptables-restore --noflush");
 }
 
 void network::heal() { run_in(namespaces_.back(), "iptables -F FORWARD"); }

@@ -10,6 +10,7 @@
 #include <support/redis_server.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,7 +27,23 @@ public:
     // No packet passes between these machines and the others, until `heal`. `outward_only`: those
     // of the others still arrive.
     void isolate(const std::vector<std::size_t>& machines, bool outward_only);
+    // No packet passes between one of `left` and one of `right`, until `heal`.
+    void separate(const std::vector<std::size_t>& left, const std::vector<std::size_t>& right);
     void heal();
+
+    // A service is a port of a machine.
+    struct service {
+        std::size_t machine = 0;
+        std::uint16_t port = 0;
+    };
+    // What the machines `from` connect to at `name` from now on is at `server`.
+    struct detour {
+        service name;
+        service server;
+        std::vector<std::size_t> from;
+    };
+    // Of two detours of a machine, the first counts. Connections that exist go on as they are.
+    void set_detours(const std::vector<detour>& detours);
 
 private:
     explicit network(std::size_t machines);

@@ -38,8 +38,11 @@ void read_line(const std::string& line, std::unordered_map<std::uint64_t, locate
     instant when = 0, deadline = 0;
     if (verb == "got") {
         record.hold = hold;
-        fields >> lock >> record.token >> record.invoked >> record.returned;
+        instant unused = 0;
+        std::string mode;
+        fields >> lock >> record.token >> record.invoked >> record.returned >> unused >> mode;
         record.believed = record.returned;
+        record.is_reader = mode == "reader";
         return;
     }
     fields >> when;
@@ -48,7 +51,7 @@ void read_line(const std::string& line, std::unordered_map<std::uint64_t, locate
         record.believed = when;
         record.believes_too_long = record.believes_too_long || when > deadline;
     }
-    if (verb == "refused") record.was_refused = true;
+    if (verb == "refused") record.refused = when;
     if (verb == "lost") record.lost = when;
     if (verb == "end") {
         record.ended = when;

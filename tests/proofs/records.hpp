@@ -17,11 +17,12 @@ namespace proofs {
 struct hold_record {
     std::uint64_t hold = 0;
     std::uint64_t token = 0;
+    bool is_reader = false;
     instant invoked = 0;             // before the acquire
     instant returned = 0;            // after it
     instant believed = 0;            // the last check that said "held"
     bool believes_too_long = false;  // a check said so after the end of the lease
-    bool was_refused = false;        // by the resource
+    std::optional<instant> refused;  // by the resource
     std::optional<instant> lost;     // when the loss was reported
     std::optional<instant> ended;    // when release() returned
     std::string result;              // of release(); empty: it has not returned
@@ -44,7 +45,7 @@ struct run_records {
     std::vector<lock_records> locks;  // lock i has the key i of the history
     std::vector<server_period> history;
     // Of servers whose guarantees exclude them. With others they excuse nothing.
-    std::vector<clock_step> clock_steps;
+    std::vector<memory_loss> memory_losses;
     std::vector<fault_record> faults;
     bool have_epochs = false;         // the tokens: see epoch_of
     instant begin = 0;                // of the run: printed times count from it

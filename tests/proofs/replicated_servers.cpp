@@ -3,43 +3,32 @@
 
 #include "replicated_servers.hpp"
 
-#include <algorithm>
 #include <chrono>
 
 namespace proofs {
 
 using namespace std::chrono_literals;
 
-namespace {
+replicated_servers::replicated_servers(std::size_t servers, const environment_options& options,
+                                       std::size_t other_servers)
+    : servers_(servers), machines_(servers + other_servers, options.clients), options_(options) {}
 
-constexpr const char* partition_fault = "partition";
-
-}  // namespace
-
-replicated_servers::replicated_servers(std::size_t servers, const environment_options& options)
-    : servers_(servers), machines_(servers, options.clients), options_(options) {}
-
-const std::vector<replicated_servers::fault_definition>& replicated_servers::definitions() {
+const std::vector<fault_definition<replicated_servers>>& replicated_servers::definitions() {
     using self = replicated_servers;
-    static const std::vector<fault_definition> all{
+    static const std::vector<fault_definition<self>> all{
         {"planned", &self::plan_failover},
         {"crash", &self::crash_master},
         {"lost-writes", &self::crash_without_replication},
         {"pause", &self::pause_master},
         {"skew", &self::promote_skewed_clock},
-        {partition_fault, &self::isolate_master}};
+        {"partition", &self::isolate_master, true}};
     return all;
 }
 
 std::vector<std::string> replicated_servers::fault_names() { return names_of(definitions()); }
 
 std::vector<fault> replicated_servers::faults() {
-    std::vector<fault> all;
-    for (const auto& each : definitions())
-        all.push_back(
-            {.name = each.name, .run = [this, run = each.run](pace& pace) { (this->*run)(pace); }});
-    std::ranges::find(all, partition_fault, &fault::name)->obstacle = machines_.obstacle();
-    return all;
+    return faults_of(*this, definitions(), machines_.obstacle());
 }
 
 server_state read_info(const std::string& info) {

@@ -22,7 +22,9 @@ inline constexpr const char* slot_fault = "slot";
 
 class replicated_servers : public environment {
 public:
-    replicated_servers(std::size_t servers, const environment_options& options);
+    // The machines of other servers follow those of the replicated ones.
+    replicated_servers(std::size_t servers, const environment_options& options,
+                       std::size_t other_servers = 0);
 
     // Of the faults that all replicated servers have.
     [[nodiscard]] static std::vector<std::string> fault_names();
@@ -62,11 +64,7 @@ private:
     // The replaced master runs and may go on as a master for a while.
     void retire(std::size_t replaced, pace& pace);
 
-    struct fault_definition {
-        const char* name;
-        void (replicated_servers::*run)(pace&);
-    };
-    static const std::vector<fault_definition>& definitions();
+    static const std::vector<fault_definition<replicated_servers>>& definitions();
     void plan_failover(pace& pace);
     void crash_master(pace& pace);
     void crash_without_replication(pace& pace);

@@ -48,8 +48,8 @@ std::vector<table_row> rows_of(const std::vector<run_result>& runs) {
         [](const run_result& each) { return std::to_string(each.outcome.further_failovers()); });
     rows.push_back({"Promised: 0", {}});
     add_counts(promised_rows);
-    rows.push_back({"Allowed when a clock is set forward", {}});
-    add_counts(clock_rows);
+    rows.push_back({loss_heading, {}});
+    add_counts(loss_rows);
     rows.push_back({"Allowed in a failover", {}});
     for (const auto& row : allowed_rows)
         add(row.label, [&](const run_result& each) {

@@ -55,6 +55,11 @@ private:
 
 }  // namespace
 
+std::uint64_t least_token(access kind, const access_record& last) noexcept {
+    return kind == access::look ? last.largest_writer
+                                : std::max(last.largest_writer, last.largest_reader);
+}
+
 resource::resource(const std::string& path, bool checks_tokens)
     : path_(path), checks_tokens_(checks_tokens) {}
 
@@ -69,12 +74,19 @@ bool resource::write(std::uint64_t hold, std::uint64_t token, std::uint64_t valu
         .has_value();
 }
 
+std::optional<std::uint64_t> resource::look(std::uint64_t hold, std::uint64_t token) {
+    return append({.kind = access::look, .hold = hold, .token = token});
+}
+
 std::optional<std::uint64_t> resource::append(access_record record) {
     const locked_file file(path_);
     const auto last = file.last();
-    if (checks_tokens_ && record.token < last.largest_token) return std::nullopt;
-    record.largest_token = std::max(record.token, last.largest_token);
-    if (record.kind == access::read) record.value = last.value;
+    if (checks_tokens_ && record.token < least_token(record.kind, last)) return std::nullopt;
+    record.largest_writer = last.largest_writer;
+    record.largest_reader = last.largest_reader;
+    auto& largest = record.kind == access::look ? record.largest_reader : record.largest_writer;
+    largest = std::max(record.token, largest);
+    if (record.kind != access::write) record.value = last.value;
     file.append(record);
     return record.value;
 }

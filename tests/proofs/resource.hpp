@@ -12,20 +12,27 @@
 
 namespace proofs {
 
-enum class access : std::uint64_t { read, write };
+// A writer reads before it writes. A reader looks, perhaps several times.
+enum class access : std::uint64_t { read, write, look };
 
 // An accepted access. The file is the list of them; the last is the state.
 struct access_record {
     access kind = access::read;
     std::uint64_t hold = 0;
     std::uint64_t token = 0;
-    std::uint64_t largest_token = 0;  // accepted so far, with this
-    std::uint64_t value = 0;          // afterwards
+    std::uint64_t largest_writer = 0;  // the largest token accepted so far, with this
+    std::uint64_t largest_reader = 0;  // the same of readers
+    std::uint64_t value = 0;           // afterwards
 };
+
+// The least token that a resource that checks tokens accepts after `last`.
+[[nodiscard]] std::uint64_t least_token(access kind, const access_record& last) noexcept;
 
 class resource {
 public:
-    // With `checks_tokens` it refuses a smaller token than the largest one so far.
+    // With `checks_tokens` it refuses a smaller token than the largest of a writer so far. It also
+    // refuses a writer with a smaller token than the largest of a reader. Readers of one group may
+    // have different tokens, so theirs are not compared.
     resource(const std::string& path, bool checks_tokens);
     resource(const resource&) = delete;
     resource& operator=(const resource&) = delete;
@@ -36,6 +43,8 @@ public:
     std::optional<std::uint64_t> read(std::uint64_t hold, std::uint64_t token);
     // False: refused.
     bool write(std::uint64_t hold, std::uint64_t token, std::uint64_t value);
+    // A reader's value; empty: refused.
+    std::optional<std::uint64_t> look(std::uint64_t hold, std::uint64_t token);
 
     // Whether a process is within an access now. A process that is stopped there blocks others.
     [[nodiscard]] static bool is_busy(const std::string& path);

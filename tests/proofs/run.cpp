@@ -93,7 +93,7 @@ private:
     [[nodiscard]] run_records load_records() const {
         auto records = read_records(folder_.path().string(), clients_.started(), lock_count);
         records.history = servers_->history();
-        records.clock_steps = servers_->clock_steps();
+        records.memory_losses = servers_->memory_losses();
         records.faults = faults_;
         records.have_epochs = entry_.have_epochs && result_.mode != fencing::naive;
         records.begin = first_;
@@ -145,6 +145,8 @@ private:
             result_.problems.push_back(std::move(each));
         const auto records = load_records();
         result_.outcome = check(records);
+        if (result_.mode == fencing::on && result_.outcome.violations() != 0)
+            result_.problems.push_back("The records are in " + keep_records() + ".");
         for (const auto& each : result_.outcome.allowances)
             result_.evidence.push_back(to_text(records, each));
         result_.kills = clients_.kills();
@@ -153,6 +155,12 @@ private:
         std::map<std::string, std::size_t> texts;
         for (const auto& each : records.errors)
             if (texts[each]++ == 0 && texts.size() <= 5) std::cout << "  error: " << each << "\n";
+    }
+
+    [[nodiscard]] std::string keep_records() const {
+        const auto path = folder_.path().string() + "-records";
+        std::filesystem::copy(folder_.path(), path, std::filesystem::copy_options::recursive);
+        return path;
     }
 
     const settings& settings_;

@@ -7,7 +7,6 @@
 
 #include "instant.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -44,11 +43,13 @@ struct server_period {
     change_time until{.earliest = not_yet, .latest = not_yet};
 };
 
-// The wall clock of a server was set forward.
-struct clock_step {
+// Why a server forgets holds that last, and does not notice.
+enum class loss_cause { clock_set_forward, older_data };
+
+struct memory_loss {
     std::string server;
     change_time at;
-    std::chrono::milliseconds amount{};
+    loss_cause cause = loss_cause::clock_set_forward;
 };
 
 // A replica became the master of some keys.

@@ -33,7 +33,7 @@ TEST(ProofSettings, AreReadOrRefusedWithASentence) {
     EXPECT_EQ(refusal_of({"--clients", "many"}), "'many' is no number of --clients; use 1 to 64.");
     EXPECT_EQ(refusal_of({"--for", "soon"}), "'soon' is no time for --for; use 90s, 5min or 1h.");
     EXPECT_EQ(refusal_of({"--on", "moon"}),
-              "There is no --on 'moon'; there are: sentinel, cluster, redlock.");
+              "There is no --on 'moon'; there are: sentinel, cluster, redlock, redlock-sentinel.");
     EXPECT_EQ(refusal_of({"--fencing", "some"}),
               "There is no --fencing 'some'; use on, off or naive.");
     EXPECT_EQ(refusal_of({"--seed"}), "The option --seed needs a value; --help has the values.");
@@ -41,10 +41,12 @@ TEST(ProofSettings, AreReadOrRefusedWithASentence) {
 }
 
 TEST(ProofSettings, AnUnknownFaultIsRefusedWithTheList) {
-    EXPECT_EQ(refusal_of({"--faults", "pause,crush"}),
-              "There is no fault 'crush'; there are: crash, pause, partition; on sentinel also "
-              "planned, lost-writes, skew; on cluster also planned, lost-writes, skew, slot; on "
-              "redlock also flush, old-data, clock, mixed, forget-majority, forget-all.");
+    EXPECT_EQ(
+        refusal_of({"--faults", "pause,crush"}),
+        "There is no fault 'crush'; there are: crash, pause, partition; on sentinel also "
+        "planned, lost-writes, skew; on cluster also planned, lost-writes, skew, slot; on "
+        "redlock also flush, old-data, roll-back, clock, two-servers, mixed, forget-majority, "
+        "forget-all; on redlock-sentinel also planned, lost-writes, skew.");
     EXPECT_EQ(refusal_of({"--faults", "crash,"}), "");
     EXPECT_EQ(refusal_of({"--faults", "slot"}), "");
     EXPECT_EQ(refusal_of({"--faults", "slot", "--on", "sentinel"}),

@@ -30,7 +30,8 @@ public:
                    .runs_on = machines_.of_servers().front()}) {}
 
     [[nodiscard]] client_access access(token_source) const override {
-        return {.url = server_.url(url_options_)};
+        // Redisson's readers need another object than its plain locks.
+        return {.url = server_.url(url_options_), .has_readers = url_options_.empty()};
     }
 
     [[nodiscard]] support::machine client_machine(std::size_t index) const override {
@@ -40,29 +41,18 @@ public:
     [[nodiscard]] static std::vector<std::string> fault_names() { return names_of(definitions); }
 
     [[nodiscard]] std::vector<fault> faults() override {
-        std::vector<fault> all;
-        for (const auto& each : definitions)
-            all.push_back({.name = each.name,
-                           .run = [this, run = each.run](pace& pace) { (this->*run)(pace); },
-                           .obstacle = each.needs_network ? machines_.obstacle() : std::string()});
-        return all;
+        return faults_of(*this, definitions, machines_.obstacle());
     }
 
     // No fault of this server is evidence for an excuse.
     [[nodiscard]] std::vector<server_period> history() override { return {}; }
-    [[nodiscard]] std::vector<clock_step> clock_steps() override { return clock_steps_; }
+    [[nodiscard]] std::vector<memory_loss> memory_losses() override { return losses_; }
     [[nodiscard]] std::vector<pid_t> server_processes() override { return {server_.pid()}; }
     [[nodiscard]] std::string logs() override { return end_of_log(server_); }
 
 private:
     using self = single_server_environment;
-
-    struct fault_definition {
-        const char* name;
-        void (self::*run)(pace&);
-        bool needs_network = false;
-    };
-    static const std::array<fault_definition, 7> definitions;
+    static const std::array<fault_definition<self>, 7> definitions;
 
     void crash(pace& pace) {
         server_.kill9();
@@ -108,14 +98,7 @@ private:
     }
 
     void set_clock(std::chrono::microseconds ahead) {
-        const auto amount = ahead - machines_.clock(0).wall_offset();
-        const auto before = now();
-        machines_.clock(0).step(amount);
-        if (amount > 0us)
-            clock_steps_.push_back(
-                {.server = name_of(server_),
-                 .at = {.earliest = before, .latest = now()},
-                 .amount = std::chrono::duration_cast<std::chrono::milliseconds>(amount)});
+        proofs::set_clock(machines_.clock(0), ahead, name_of(server_), losses_);
     }
 
     // The server is cut off from some of the clients, or sends without being heard.
@@ -132,10 +115,10 @@ private:
     const std::string url_options_;
     test_machines machines_;
     support::redis_server server_;
-    std::vector<clock_step> clock_steps_;
+    std::vector<memory_loss> losses_;
 };
 
-const std::array<single_server_environment::fault_definition, 7>
+const std::array<fault_definition<single_server_environment>, 7>
     single_server_environment::definitions{
         {{.name = "crash", .run = &self::crash},
          {.name = "pause", .run = &self::stop_and_continue},

@@ -34,7 +34,33 @@ void test_machines::isolate(const std::vector<std::size_t>& servers,
     network_->isolate(inside, outward_only);
 }
 
+void test_machines::separate(const std::vector<std::size_t>& servers,
+                             const std::vector<std::size_t>& clients) {
+    auto apart = clients;
+    for (auto& each : apart)
+        each += servers_;
+    network_->separate(servers, apart);
+}
+
+void test_machines::set_detours(std::vector<network::detour> detours) {
+    for (auto& each : detours)
+        for (auto& client : each.from)
+            client += servers_;
+    network_->set_detours(detours);
+}
+
 void test_machines::heal() { network_->heal(); }
+
+void set_clock(support::moved_clock& clock, std::chrono::microseconds ahead,
+               const std::string& server, std::vector<memory_loss>& losses) {
+    const auto amount = ahead - clock.wall_offset();
+    const auto before = now();
+    clock.step(amount);
+    if (amount.count() > 0)
+        losses.push_back({.server = server,
+                          .at = {.earliest = before, .latest = now()},
+                          .cause = loss_cause::clock_set_forward});
+}
 
 std::string name_of(const support::redis_server& server) {
     return server.host() + ":" + std::to_string(server.port());

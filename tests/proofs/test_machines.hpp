@@ -5,10 +5,12 @@
 #pragma once
 
 #include "network.hpp"
+#include "server_history.hpp"
 
 #include <support/moved_clock.hpp>
 #include <support/redis_server.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -33,7 +35,11 @@ public:
     // hear the others. Only without an obstacle.
     void isolate(const std::vector<std::size_t>& servers, const std::vector<std::size_t>& clients,
                  bool outward_only);
+    // These clients do not reach these servers, until `heal`. Only without an obstacle.
+    void separate(const std::vector<std::size_t>& servers, const std::vector<std::size_t>& clients);
     void heal();
+    // `from` are clients. Only without an obstacle.
+    void set_detours(std::vector<network::detour> detours);
 
 private:
     const std::size_t servers_;
@@ -42,6 +48,11 @@ private:
     std::unique_ptr<network> network_;  // the servers, then the clients
     std::vector<std::unique_ptr<support::moved_clock>> clocks_;
 };
+
+// Puts the clock ahead of the right time. A step forward ends leases early, so it is added to
+// `losses`.
+void set_clock(support::moved_clock& clock, std::chrono::microseconds ahead,
+               const std::string& server, std::vector<memory_loss>& losses);
 
 // The server's name in the history: "HOST:PORT".
 [[nodiscard]] std::string name_of(const support::redis_server& server);

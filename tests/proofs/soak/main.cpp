@@ -7,9 +7,7 @@
 #include "settings.hpp"
 #include "stretch.hpp"
 
-#include <proofs/begin_set.hpp>
-#include <proofs/client_process.hpp>
-#include <proofs/network.hpp>
+#include <proofs/program.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -43,19 +41,10 @@ private:
     bool is_kept_ = false;
 };
 
-// Opens the report at once: a bad name must not cost a run.
-std::ofstream open_page(const settings& options) {
-    std::ofstream page;
-    if (options.html.empty()) return page;
-    page.open(options.html);
-    if (!page) throw bad_usage("'" + options.html + "' cannot be written; name another --html.");
-    return page;
-}
-
 int run_all(const settings& options) {
     report result{.seed = options.seed};
     const auto entries = chosen_environments(options, result.notes);
-    auto page = open_page(options);
+    auto page = open_page(options.html);
     for (const auto& each : result.notes)
         std::cout << each << "\n";
     std::cout << "The seed is " << options.seed << "." << std::endl;
@@ -93,34 +82,16 @@ int run_all(const settings& options) {
     return status;
 }
 
-int run_program(const std::vector<std::string>& arguments) {
-    try {
-        const auto options = parse_settings(arguments);
-        if (!options.help) return run_all(options);
-        std::cout << usage();
-        return 0;
-    } catch (const bad_usage& problem) {
-        std::cerr << problem.what() << "\n";
-        return 2;
-    } catch (const std::exception& problem) {
-        std::cerr << "The soak failed: " << problem.what() << "\n";
-        return 1;
-    }
-}
-
-int run_helper(const std::vector<std::string>& words) {
-    if (words == std::vector<std::string>{"namespace"}) return keep_namespace();
-    if (words.size() == 3 && words[0] == "begin-set") return begin_set(words[1], words[2]);
-    if (const auto client = read_client_words(words)) return run_client(*client);
-    return 2;
+int run_with(const std::vector<std::string>& arguments) {
+    const auto options = parse_settings(arguments);
+    if (!options.help) return run_all(options);
+    std::cout << usage();
+    return 0;
 }
 
 }  // namespace
 }  // namespace proofs::soak
 
 int main(int argc, char** argv) {
-    const std::vector<std::string> words(argv + 1, argv + argc);
-    if (!words.empty() && words[0] == "--pawl-helper")
-        return proofs::soak::run_helper({words.begin() + 1, words.end()});
-    return proofs::soak::run_program(words);
+    return proofs::run_program(argc, argv, "soak", &proofs::soak::run_with);
 }

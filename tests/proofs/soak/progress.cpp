@@ -21,7 +21,7 @@ struct column {
 };
 
 constexpr std::array columns{
-    column{"time", 8},    column{"environment", 12}, column{"round", 6},
+    column{"time", 8},    column{"environment", 17}, column{"round", 6},
     column{"holds", 11},  column{"/min", 8},         column{"losses", 8},
     column{"faults", 7},  column{"kills", 6},        column{"pauses", 7},
     column{"equal", 6},   column{"back", 5},         column{"overlap", 8},

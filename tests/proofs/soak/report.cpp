@@ -34,8 +34,8 @@ public:
         rows_.push_back({"Promised: 0", {}});
         add_verdicts(promised_rows);
         add_number("failed rounds", [](const totals& each) { return each.failed_rounds; });
-        rows_.push_back({"Allowed when a clock is set forward", {}});
-        add_verdicts(clock_rows);
+        rows_.push_back({loss_heading, {}});
+        add_verdicts(loss_rows);
         rows_.push_back({"Allowed in a failover", {}});
         for (std::size_t i = 0; i < allowed_rows.size(); ++i)
             add_number(allowed_rows[i].label, [i](const totals& each) { return each.allowed[i]; });

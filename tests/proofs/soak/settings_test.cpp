@@ -34,7 +34,7 @@ TEST(SoakSettings, AreReadOrRefusedWithASentence) {
     EXPECT_EQ(refusal_of({"--round", "0s"}), "'0s' is no time for --round; use 90s, 5min or 1h.");
     EXPECT_EQ(refusal_of({"--on", "redis,moon"}),
               "There is no --on 'moon'; there are: redis, valkey, redisson, sentinel, cluster, "
-              "redlock, sqlite, memory.");
+              "redlock, redlock-sentinel, sqlite, memory.");
     EXPECT_EQ(refusal_of({"--fencing", "naive"}), "There is no --fencing 'naive'; use on or off.");
     EXPECT_EQ(refusal_of({"--seed"}), "The option --seed needs a value; --help has the values.");
     EXPECT_EQ(refusal_of({"--faults", "crash"}),

@@ -164,7 +164,7 @@ private:
     bool check_round(const std::string& folder) {
         auto records = read_records(folder, clients_->started(), lock_count);
         records.history = servers_->history();
-        records.clock_steps = servers_->clock_steps();
+        records.memory_losses = servers_->memory_losses();
         records.faults = faults_;
         records.have_epochs = entry_.have_epochs;
         records.begin = begin_;

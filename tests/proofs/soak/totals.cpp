@@ -39,7 +39,7 @@ void add_round(totals& sum, const verdict& outcome, const journal_counts& load) 
         sum.outcome.*row.count += outcome.*row.count;
     for (const auto& row : promised_rows)
         sum.outcome.*row.count += outcome.*row.count;
-    for (const auto& row : clock_rows)
+    for (const auto& row : loss_rows)
         sum.outcome.*row.count += outcome.*row.count;
     for (std::size_t i = 0; i < allowed_rows.size(); ++i)
         sum.allowed[i] += outcome.allowed(allowed_rows[i].count);

@@ -52,7 +52,7 @@ TEST(SoakTotals, ABrokenPromiseIsASentenceAndExitStatus1) {
               (std::vector<std::string>{
                   "A promise is broken: 1 equal tokens.",
                   "A promise is broken: 2 overlapping holds where the table forbids them."}));
-    EXPECT_TRUE(soak::broken_promises({.holds = 5, .refused = 1, .overlaps_by_clock = 1}).empty());
+    EXPECT_TRUE(soak::broken_promises({.holds = 5, .refused = 1, .overlaps_by_loss = 1}).empty());
     auto failed = totals_of_run();
     failed.failures = soak::broken_promises(broken);
     EXPECT_EQ(soak::exit_status({totals_of_run(), failed}), 1);
@@ -123,7 +123,7 @@ TEST(SoakReport, ALineHasTheFiguresUnderTheirTitles) {
     EXPECT_EQ(name, "redis: one server");
     EXPECT_EQ(titles.size(), line.size());
     EXPECT_EQ(titles.find("overlap") + 6, line.find(" 3 ") + 1);
-    EXPECT_NE(line.find("0:00:00       redis     2       1234"), std::string::npos) << line;
+    EXPECT_NE(line.find("0:00:00            redis     2       1234"), std::string::npos) << line;
 }
 
 TEST(SoakReport, ThePageHasTheDrawingTheTotalsAndTheFailures) {
