@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -110,6 +111,7 @@ std::vector<access_record> resource::load(const std::string& path) {
 
 void resource::begin_with(const std::string& path, access_record last) {
     last.kind = access::read;
+    last.hold = std::numeric_limits<std::uint64_t>::max();  // clients count their holds anew
     locked_file(path).append(last);
 }
 
