@@ -109,6 +109,7 @@ protected:
     PushedGrant() {
         waiter_.record =
             std::make_shared<redis::owner_record>(redis::keys(), "client", "owner", ";client");
+        waiter_.ttl = 10s;
         waiter_.claim_window = 1200ms;
         waiter_.sent_at = time_point(100s);
         waiter_.reply_server_ms = 1000;
@@ -118,6 +119,16 @@ protected:
     manual_time time_;
     redis::waiter waiter_{time_, context_.get_executor()};
 };
+
+// In a crowd, the window is up to nine times as long: longer than B's ttl | B renews, the server
+// sets the end to one ttl later, and the answer is lost | B must not believe until the end of the
+// window.
+TEST_F(PushedGrant, LastsForNoLongerThanATtl) {
+    waiter_.ttl = waiter_.claim_window = 500ms;
+    const auto pushed =
+        redis::pushed_grant(waiter_, "7", 1001, 9 * waiter_.claim_window, time_point(100s));
+    EXPECT_EQ(pushed.deadline, time_point(100s) + 500ms - drift(500ms));
+}
 
 // A holds; B enqueues; the server grants it to B at 1500 and the message takes 3 s. Counting from
 // the receipt would make B believe 3 s too long.

@@ -110,7 +110,10 @@ grant pushed_grant(const waiter& recipient, std::string_view token, std::int64_t
         is_clock_known
             ? std::min(received, recipient.sent_at + server_elapsed - server_elapsed / 100)
             : recipient.sent_at;
-    result.deadline = granted_at + claim_window - drift(claim_window);
+    // A renewal sets the end to one ttl after its execution, also if that is earlier than the end
+    // of a long window.
+    const auto window = std::min(claim_window, recipient.ttl);
+    result.deadline = granted_at + window - drift(window);
     return result;
 }
 

@@ -31,8 +31,10 @@ namespace {
 // back.
 grant grant_from_refresh(const waiter& own_waiter, const refresh_reply& reply, time_point sent_at) {
     const auto left = milliseconds_of(reply.left_ms);
-    const auto rest =
-        left > longest_window(own_waiter.claim_window) ? own_waiter.claim_window : left;
+    // As in `pushed_grant`, no longer than a ttl.
+    const auto rest = left > longest_window(own_waiter.claim_window)
+                          ? own_waiter.claim_window
+                          : std::min<duration>(left, own_waiter.ttl);
     grant result;
     result.deadline = sent_at + rest - drift(rest);
     result.token = reply.token;
