@@ -116,6 +116,13 @@ TEST_P(Scenarios, KeepEveryPromise) {
 //   database. Messages about the later one must not end A's wait, neither with success nor failure.
 INSTANTIATE_TEST_SUITE_P(Random, Scenarios, testing::Range(std::uint64_t{0}, shares));
 
+// A reader is granted the lock in a crowd, so its claim window is longer than its ttl | its renewal
+// sets the end to one ttl later, and the reader still counts the window. `grants_at_once` is tiny
+// in this scenario.
+TEST(KeptScenarios, AWindowInACrowdIsNoLongerThanATtl) {
+    EXPECT_EQ(run_scenario(14).violation, "");
+}
+
 class InjectedBugs : public testing::TestWithParam<std::pair<injected_bug, std::string_view>> {};
 
 // If the simulation does not find an injected bug, its success proves nothing.

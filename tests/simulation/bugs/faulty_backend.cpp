@@ -125,7 +125,12 @@ public:
     asio::awaitable<release_result> release(const hold& held) override {
         if (bug_ == injected_bug::release_not_sent) co_return release_result::released;
         try {
-            co_return co_await inner_->release(held);
+            const auto result = co_await inner_->release(held);
+            const bool had_ended =
+                result == release_result::expired || result == release_result::taken_over;
+            co_return bug_ == injected_bug::late_release_untold&& had_ended
+                ? release_result::unknown
+                : result;
         } catch (const std::bad_alloc&) {
             if (bug_ != injected_bug::reports_release_without_memory) throw;
         }
@@ -139,7 +144,8 @@ public:
         return inner_->list(prefix);
     }
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
-        return inner_->force_release(name, expected);
+        return inner_->force_release(
+            name, bug_ == injected_bug::forced_release_of_any ? fencing_token() : expected);
     }
     asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> requested,
                                                       time_point give_up_at) override {

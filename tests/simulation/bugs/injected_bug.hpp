@@ -86,6 +86,10 @@ enum class injected_bug : std::uint8_t {
     generation_of_another_database,
     // In the limits of the client.
     no_back_off,
+    // Each without a rule that was added after an attack.
+    far_waiters_hurry,      // waiters far from the head refresh each second (decision 041)
+    late_release_untold,    // a release that finds the hold gone tells nobody (decision 038)
+    forced_release_of_any,  // a forced release ignores the expected token
     // In the scripts of Redisson's layout, and in the connection of its clients.
     redisson_release_notifies_nobody,
     redisson_release_without_compare,
@@ -208,6 +212,9 @@ inline constexpr std::array injected_bug_names{
     std::pair{injected_bug::generation_of_another_database,
               std::string_view("generation_of_another_database")},
     std::pair{injected_bug::no_back_off, std::string_view("no_back_off")},
+    std::pair{injected_bug::far_waiters_hurry, std::string_view("far_waiters_hurry")},
+    std::pair{injected_bug::late_release_untold, std::string_view("late_release_untold")},
+    std::pair{injected_bug::forced_release_of_any, std::string_view("forced_release_of_any")},
     std::pair{injected_bug::redisson_release_notifies_nobody,
               std::string_view("redisson_release_notifies_nobody")},
     std::pair{injected_bug::redisson_release_without_compare,

@@ -4,6 +4,7 @@
 #include "redlock_bugs.hpp"
 
 #include "../server/replies.hpp"
+#include "redlock_answer_bugs.hpp"
 
 #include <redlock_scripts.hpp>
 
@@ -79,6 +80,20 @@ constexpr replacement replacements[] = {
      "counter(k.fence)"},
     {redlock_bug::forced_release_spares_readers, &scripts::barrier,  //
      R"(if state == "readers" then)", R"(if false then)"},
+    {redlock_bug::floor_ignored, nullptr,  //
+     "return math.max(counter(fence), math.min(floor, latest) - 1) + 1",
+     "return counter(fence) + 1"},
+    {redlock_bug::other_set_taken_for_loss, nullptr,  //
+     R"(return {"set"})", R"(return {"amnesia"})"},
+    {redlock_bug::other_set_taken_for_loss, nullptr,  //
+     "return member[2] and member[2] ~= set", "return false"},
+    {redlock_bug::late_renewals_extend, &scripts::renew,  //
+     R"(if not_after ~= "" and now > tonumber(not_after) then)", "if false then"},
+    {redlock_bug::late_renewals_extend, &scripts::read_renew,  //
+     R"(if not_after ~= "" and now > tonumber(not_after) then)", "if false then"},
+    {redlock_bug::successor_not_noticed, nullptr,  //
+     R"(return type(value) == "string" and (tonumber(value) or 0) > tonumber(token))",
+     "return false"},
 };
 
 std::logic_error misfit(const replacement& each) {
@@ -91,14 +106,6 @@ bool replace(const replacement& each, std::string& text) {
     if (place == text.npos) return false;
     text.replace(place, each.wanted.size(), each.by);
     return true;
-}
-
-bool is_call_of(std::span<const std::string_view> words, const redis::script& script) {
-    return words.size() > 2 && (words[1] == script.sha1 || words[1] == script.text);
-}
-
-std::size_t key_count(std::span<const std::string_view> words) {
-    return std::stoul(std::string(words[2]));
 }
 
 class faulty_link final : public redis::link {
@@ -251,7 +258,14 @@ public:
         }
     }
     asio::awaitable<release_result> release(const hold& held) override {
-        return actual_->release(held);
+        const auto result = co_await actual_->release(held);
+        const bool had_ended =
+            result == release_result::expired || result == release_result::taken_over;
+        co_return bug_ == redlock_bug::loss_at_release_untold&& had_ended ? release_result::unknown
+                                                                          : result;
+    }
+    asio::awaitable<std::optional<grant>> downgrade(const hold& held) override {
+        return actual_->downgrade(held);
     }
     asio::awaitable<lock_info> inspect(std::string_view name) override {
         return actual_->inspect(name);
@@ -260,7 +274,8 @@ public:
         return actual_->list(prefix);
     }
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
-        return actual_->force_release(name, expected);
+        return actual_->force_release(
+            name, bug_ == redlock_bug::force_ignores_token ? fencing_token() : expected);
     }
     asio::awaitable<examination> examine() override { return actual_->examine(); }
     asio::awaitable<void> close(time_point give_up_at) override {
@@ -303,7 +318,9 @@ void check_redlock_bugs() {
     }
 }
 
-std::shared_ptr<redis::link> inject_link_bug(redlock_bug bug, std::shared_ptr<redis::link> into) {
+std::shared_ptr<redis::link> inject_link_bug(redlock_bug bug, std::shared_ptr<redis::link> into,
+                                             runtime& time) {
+    if (is_in_answers(bug)) return inject_answer_bug(bug, std::move(into), time);
     return std::make_shared<faulty_link>(bug, std::move(into));
 }
 
@@ -313,8 +330,10 @@ bool is_heard(redlock_bug bug, std::string_view payload) {
 
 std::unique_ptr<backend> inject_backend_bug(redlock_bug bug, std::unique_ptr<backend> into,
                                             const backend_context& context) {
-    if (bug != redlock_bug::validity_from_reply && bug != redlock_bug::one_token_for_several)
-        return into;
+    static constexpr std::array bugs{
+        redlock_bug::validity_from_reply, redlock_bug::one_token_for_several,
+        redlock_bug::loss_at_release_untold, redlock_bug::force_ignores_token};
+    if (std::ranges::count(bugs, bug) == 0) return into;
     return std::make_unique<faulty_backend>(bug, std::move(into), context);
 }
 

@@ -40,6 +40,11 @@ enum class redlock_bug : std::uint8_t {
     release_ends_all_readers,     // a reader's release frees the lock for a writer
     reader_takes_old_counter,     // a new group of readers has the token of the holder before
     forced_release_spares_readers,  // a forced release takes the lock from writers only
+    // In the scripts, each without a rule that was added after an attack.
+    floor_ignored,             // the clocks are no floor of the counters (decision 035)
+    other_set_taken_for_loss,  // a membership of another set counts as none
+    late_renewals_extend,      // a renewal that is executed after its end counts (decision 036)
+    successor_not_noticed,     // a release does not look at the counter
     // In the client's requests, and in what it hears.
     never_confirms,             // a majority is enough, whatever its counters are
     undoes_grants,              // an undo follows a grant that was kept
@@ -49,7 +54,15 @@ enum class redlock_bug : std::uint8_t {
     begins_from_zero,           // a new set does not read the clocks
     drops_wakes,                // the message that a lock is free is lost
     validity_from_reply,        // a hold lasts from the answer, not from the request
-    one_token_for_several       // several locks get the largest of their tokens
+    one_token_for_several,      // several locks get the largest of their tokens
+    // In what it hears, each without a rule that was added after an attack.
+    memory_raised,             // a replaced memory is taken for the latest one (decision 034),
+    memory_raised_at_masters,  // also if Sentinels have replaced it
+    split_called_taken,        // attempts that split the nodes are told of a holder (decision 037)
+    renewal_cut_short,         // an answer after a tenth of the ttl is dropped (decision 036)
+    silence_taken_for_loss,    // a node that gives no answer has forgotten its membership
+    loss_at_release_untold,    // a release that finds the hold gone tells nobody (decision 038)
+    force_ignores_token        // a forced release ignores the expected token
 };
 
 inline constexpr std::array redlock_bug_names{
@@ -74,6 +87,10 @@ inline constexpr std::array redlock_bug_names{
     PAWL_BUG(release_ends_all_readers),
     PAWL_BUG(reader_takes_old_counter),
     PAWL_BUG(forced_release_spares_readers),
+    PAWL_BUG(floor_ignored),
+    PAWL_BUG(other_set_taken_for_loss),
+    PAWL_BUG(late_renewals_extend),
+    PAWL_BUG(successor_not_noticed),
     PAWL_BUG(never_confirms),
     PAWL_BUG(undoes_grants),
     PAWL_BUG(reuses_owners),
@@ -83,6 +100,13 @@ inline constexpr std::array redlock_bug_names{
     PAWL_BUG(drops_wakes),
     PAWL_BUG(validity_from_reply),
     PAWL_BUG(one_token_for_several),
+    PAWL_BUG(memory_raised),
+    PAWL_BUG(memory_raised_at_masters),
+    PAWL_BUG(split_called_taken),
+    PAWL_BUG(renewal_cut_short),
+    PAWL_BUG(silence_taken_for_loss),
+    PAWL_BUG(loss_at_release_untold),
+    PAWL_BUG(force_ignores_token),
 #undef PAWL_BUG
 };
 
@@ -94,7 +118,8 @@ void check_redlock_bugs();
 
 // The link with the bug.
 [[nodiscard]] std::shared_ptr<redis::link> inject_link_bug(redlock_bug bug,
-                                                           std::shared_ptr<redis::link> into);
+                                                           std::shared_ptr<redis::link> into,
+                                                           runtime& time);
 // What the client hears of a message; false: nothing.
 [[nodiscard]] bool is_heard(redlock_bug bug, std::string_view payload);
 // The backend with the bug, or the backend itself.

@@ -115,6 +115,8 @@ end)"},
     {injected_bug::latch_opens_silently, "latch_down",  //
      R"(redis.call(ARGV[5], ARGV[6], "open " .. first .. " " .. generation .. " " .. KEYS[2]))",
      ""},
+    {injected_bug::far_waiters_hurry, "refresh",  //
+     "place_ms = ARGV[8]", "place_ms = ARGV[6]"},
     {injected_bug::redisson_release_notifies_nobody, "redisson/release",  //
      R"(redis.call(ARGV[2], ARGV[3], "0"))", ""},
     {injected_bug::redisson_release_without_compare, "redisson/release",  //
@@ -216,6 +218,22 @@ std::string inject_script_bug(injected_bug bug, const known_script& script) {
         if (!replace(each, script.name, text) && !each.script.empty())
             throw misfit(each, script.name);
     }
+    return text;
+}
+
+std::string with_limits(std::string text, const script_limits& limits) {
+    const auto set = [&](const std::string& name, int from, int to) {
+        const auto begin = "local " + name + " = ";
+        const auto place = text.find(begin);
+        if (place == text.npos) return;
+        const auto line = begin + std::to_string(from) + "\n";
+        if (text.compare(place, line.size(), line) != 0)
+            throw std::logic_error("the bound " + name + " of the scripts has changed");
+        text.replace(place, line.size(), begin + std::to_string(to) + "\n");
+    };
+    constexpr script_limits usual;
+    set("near_waiters", usual.near_waiters, limits.near_waiters);
+    set("grants_at_once", usual.grants_at_once, limits.grants_at_once);
     return text;
 }
 

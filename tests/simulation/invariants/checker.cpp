@@ -264,36 +264,6 @@ void checker::end_hold(hold_id id) {
         java_permit_ids_.erase(permit);
 }
 
-void checker::check_release(const std::vector<std::string>& names,
-                            const std::vector<released_hold>& holds, bool expects_release,
-                            instant called, release_result result, bool was_told) {
-    // I17: nobody learns of the end of a hold from the result of its release alone.
-    const bool had_ended =
-        result == release_result::expired || result == release_result::taken_over;
-    if (had_ended && !was_told)
-        fail("I17", "a hold of '" + names.front() + "' had ended before its release (" +
-                        to_string(result) + "), and neither its state nor a counter tells");
-    const bool had_fault = std::ranges::any_of(names, [&](const auto& name) {
-        const auto& lock = locks_.at(name);
-        return !is_calm(lock) || lock.forced_at >= called;
-    });
-    if (expects_release && !had_fault && result != release_result::released)
-        fail("I5", "a release of '" + names.front() + "' had the result " + to_string(result));
-    if (result != release_result::released) return;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto& hold = holds.at(i);
-        // The hold may have been restored before the reply was read.
-        if (locks_.at(names[i]).restored_at >= called) continue;
-        // A FencedLock's counter may be lost, and then gives the same token again.
-        const bool is_unique = locks_.at(names[i]).redisson.owners_by_token.count(hold.token) < 2;
-        const bool has_own_token =
-            is_unique && (hold.mode == lock_mode::exclusive ||
-                          (is_redisson() && hold.mode == lock_mode::permits));
-        if (has_own_token && hold.token != 0 && is_held_at_server(locks_.at(names[i]), hold.token))
-            fail("I5", "a release of '" + names[i] + "' left the hold at the server");
-    }
-}
-
 void checker::note_downgrade(hold_id id) {
     auto& held = holds_.at(id);
     held.mode = lock_mode::shared;

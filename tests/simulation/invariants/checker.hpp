@@ -16,6 +16,7 @@
 #include <pawl/options.hpp>
 
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -73,6 +74,10 @@ public:
     void check_release(const std::vector<std::string>& names,
                        const std::vector<released_hold>& holds, bool expects_release,
                        instant called, release_result result, bool was_told);
+    // An operator of the program wants to end the hold with this token, or any hold.
+    static constexpr auto any_token = std::numeric_limits<std::uint64_t>::max();
+    void note_force(const simulated_process& process, const std::string& name,
+                    std::uint64_t expected);
     // The user has requested a downgrade. Others may read from now on.
     void note_downgrade(hold_id id);
     // The user writes to the resource that the lock protects.
@@ -226,6 +231,7 @@ private:
         // clock.
         std::map<std::string, std::int64_t> waiter_leases;
         std::set<std::string> left_waiters;         // members
+        std::map<std::string, instant> far_since;   // of members, by their last refresh
         std::map<std::string, instant> first_seen;  // by value
         // For each program: the number of its users that request this name within a set, and the
         // end of the last such request.
@@ -374,6 +380,8 @@ private:
     void check_latch_step(const checked_server& server, const std::string& request,
                           const redis::reply& reply);
     void check_all_or_none(const batch_invocation& invocation);
+    void check_far_refresh(lock_record& lock, const simulated_process& process,
+                           const std::string& member, const redis::reply& reply);
     void check_owners(std::string_view script, std::span<const std::string> arguments);
     void check_budget(checked_server& server, simulated_process& process, std::string_view script,
                       const std::string& key, std::span<const std::string> arguments);
@@ -389,6 +397,14 @@ private:
     [[nodiscard]] bool has_active_set_request(lock_record& lock,
                                               const simulated_process& process) const;
     void expect_nothing_left(lock_record& lock, simulated_process& process);
+
+    // checker_releases.cpp
+    void note_release_sent(const words& command);
+    void note_release_answered(const words& command, const redis::reply* reply);
+    [[nodiscard]] bool was_answered(const std::vector<std::string>& names,
+                                    const std::vector<released_hold>& holds) const;
+    void check_forced(const lock_record& lock, const simulated_process& process,
+                      std::uint64_t ended);
 
     scheduler& loop_;
     const plan& plan_;
@@ -410,6 +426,14 @@ private:
     std::map<const simulated_process*, std::deque<instant>> requests_;  // of its users
     using budget_key = std::pair<const simulated_process*, std::string>;
     std::map<budget_key, std::deque<instant>> refused_requests_;
+    // Of the holds of the native layout, by value.
+    struct sent_release {
+        int sent = 0;
+        bool is_answered = false;
+    };
+    std::map<std::string, sent_release> releases_;
+    // The largest token whose hold a program has wanted to end by force.
+    std::map<std::pair<const simulated_process*, const lock_record*>, std::uint64_t> most_expected_;
     latch_checker latches_;
     std::map<wait_id, user_wait> waits_;
     wait_id last_wait_id_ = 0;

@@ -4,6 +4,9 @@
 // Refused requests become rarer, and owners are never reused.
 #include "checker.hpp"
 
+#include <algorithm>
+#include <utility>
+
 using namespace std::chrono_literals;
 
 namespace pawl::simulation {
@@ -62,6 +65,25 @@ void checker::check_budget(checked_server& server, simulated_process& process,
     for (std::size_t i = 0; i < arguments.size(); i += 2)
         if (++server.refused_renewals[arguments[i]] > 20)
             fail("I10", "more than 20 renewals of a hold were refused: '" + arguments[i] + "'");
+}
+
+// I18: a waiter that is far from the head refreshes rarely. A script tells it when it comes near;
+// of two replies in a row that call it far, nobody has told it anything in between.
+void checker::check_far_refresh(lock_record& lock, const simulated_process& process,
+                                const std::string& member, const redis::reply& reply) {
+    constexpr auto shortest_pause = 4s;
+    // The first three waiters also refresh when a lease ends.
+    const auto first_far = std::max(plan_.bounds_of_scripts.near_waiters, 3);
+    const bool is_far = reply.items.size() == 5 && reply.items[3].number >= first_far;
+    if (!is_far) {
+        lock.far_since.erase(member);
+        return;
+    }
+    const auto since = std::exchange(lock.far_since[member], loop_.now());
+    if (since > instant{} && since + shortest_pause > loop_.now() && is_calm(lock) &&
+        is_awake(process, 10s))
+        fail("I18", "a waiter that is far from the head refreshed twice within " +
+                        std::to_string((loop_.now() - since) / 1ms) + " ms");
 }
 
 void checker::count_refusal(const simulated_process& process, const std::string& requests,

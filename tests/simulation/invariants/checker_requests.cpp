@@ -65,7 +65,7 @@ std::string_view script_of(const words& command) {
 // The undo of the one request would also undo the other. While the replies are refusals, the same
 // waiter tries again with its owner. Java's requests for permits have new ids each.
 void checker::on_sent(simulated_process& process, const words& command) {
-    if (!is_redisson()) return;
+    if (!is_redisson()) return note_release_sent(command);
     const auto script = script_of(command);
     if (can_make_hold(script)) {
         const auto& owner = owner_in(command);
@@ -82,7 +82,7 @@ void checker::on_sent(simulated_process& process, const words& command) {
 }
 
 void checker::on_answered(const words& command, const redis::reply* reply) {
-    if (!is_redisson()) return;
+    if (!is_redisson()) return note_release_answered(command, reply);
     const auto script = script_of(command);
     if (can_make_hold(script)) {
         const auto& owner = owner_in(command);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -192,6 +193,8 @@ void checker::inspect_lock(lock_record& lock, const script_invocation& invocatio
         lock.waiter_leases[args[3]] = now_ms + std::stoll(args[6]);
     if (invocation.script == "refresh" && invocation.returned(0))
         lock.waiter_leases[args[2]] = now_ms + std::stoll(invocation.reply.items.at(4).text);
+    if (invocation.script == "refresh")
+        check_far_refresh(lock, invocation.process, args[2], invocation.reply);
     if (invocation.script == "leave") lock.left_waiters.insert(args[2]);
     // The script may create a new token if the token of the hand-off was lost with the counter.
     if (invocation.script == "refresh" && invocation.returned(1))
@@ -205,6 +208,7 @@ void checker::inspect_lock(lock_record& lock, const script_invocation& invocatio
         if (token_before != 0 && current_counter(lock) <= token_before &&
             !lock.server->planned.tokens_may_go_back)
             fail("I2", "a forced release did not raise the token");
+        check_forced(lock, invocation.process, token_before);
         expect_notified(lock, token_before);
     }
     check_rules(lock, invocation);
@@ -272,6 +276,9 @@ void checker::inspect_holders(lock_record& lock, const script_invocation& invoca
     if (invocation.script == "force_release" && invocation.returned(1) && !before.empty()) {
         lock.forced_at = lock.last_fault = loop_.now();
         expect_all_notified(lock);
+        check_forced(
+            lock, invocation.process,
+            std::ranges::min(before | std::views::values, {}, &server_holder::token).token);
     }
     if (before.empty() && lock.non_exclusive_holders.empty()) return;
     for (const auto& [owner, holder] : lock.non_exclusive_holders)
@@ -429,6 +436,8 @@ void checker::on_data_changed(simulated_network& network) {
 // No waiter remains in the queue of a lock that could be granted to it.
 void checker::check_no_waiter_skipped(lock_record& lock, const script_invocation& invocation) {
     if (!is_calm(lock) || !lock.value.empty()) return;
+    // A script that admits few waiters leaves the others to the next one.
+    if (plan_.bounds_of_scripts.grants_at_once < script_limits().grants_at_once) return;
     auto& data = data_of(lock);
     const auto* const waiters = data.peek<store::hash>(lock.keys.waiters);
     const auto* const queue = data.peek<store::sorted_set>(lock.keys.queue);

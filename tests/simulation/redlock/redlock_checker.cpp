@@ -39,8 +39,8 @@ void redlock_checker::end(quorum_hold& hold) const {
     if (!hold.ended_at) hold.ended_at = loop_.now();
 }
 
-void redlock_checker::note_interference(const std::string& name) {
-    interferences_.push_back({name, loop_.now(), std::nullopt});
+void redlock_checker::note_interference(const std::string& name, std::uint64_t expected) {
+    interferences_.push_back({name, expected, loop_.now(), std::nullopt});
 }
 
 void redlock_checker::end_interference(const std::string& name) {
@@ -48,9 +48,11 @@ void redlock_checker::end_interference(const std::string& name) {
         if (each.name == name && !each.until) each.until = loop_.now();
 }
 
-bool redlock_checker::is_forced_near(const std::string& name, instant from) const {
+bool redlock_checker::is_forced_near(const std::string& name, instant from,
+                                     std::uint64_t token) const {
     return std::ranges::any_of(interferences_, [&](const interference& each) {
-        return concerns(each.name, name) && (!each.until || *each.until + longest_delay >= from);
+        return concerns(each.name, name) && token <= each.expected &&
+               (!each.until || *each.until + longest_delay >= from);
     });
 }
 
@@ -77,8 +79,8 @@ bool redlock_checker::is_excused(const quorum_hold& first, const quorum_hold& se
                                }) ||
            std::ranges::any_of(interferences_, [&](const interference& each) {
                const auto until = each.until.value_or(loop_.now()) + longest_lease_ + longest_delay;
-               return concerns(each.name, first.name) && each.from <= second.granted_at &&
-                      until >= second.granted_at;
+               return concerns(each.name, first.name) && first.token <= each.expected &&
+                      each.from <= second.granted_at && until >= second.granted_at;
            });
 }
 
@@ -117,7 +119,7 @@ void redlock_checker::check_overtaken(const quorum_hold& first, const quorum_hol
 }
 
 void redlock_checker::check_forced(const quorum_hold& hold, const forced_release& by) {
-    if (hold.name != by.name || hold.granted_at > by.from) return;
+    if (hold.name != by.name || hold.granted_at > by.from || hold.token > by.expected) return;
     const auto told_by = by.until + longest_lease_ + longest_delay;
     if (told_by < loop_.now() && hold.is_believed_at(told_by) && !is_paused(hold, told_by) &&
         !was_paused(hold.program, by.from))
@@ -129,9 +131,10 @@ void redlock_checker::check_release(const reported_release& release) {
     const auto& ended = *release.hold;
     for (const auto& each : holds_)
         if (each->name == ended.name && each->token > ended.token &&
-            each->granted_at < release.asked_at && !may_share(ended, *each))
-            fail("a hold of " + ended.name + " was released, it is said, after a grant at " +
-                 std::to_string(each->granted_at / 1ms));
+            each->granted_at < release.asked_at && !may_share(ended, *each) &&
+            !may_share(*each, ended))
+            fail("the release of a hold of " + ended.name + " says '" + to_string(release.result) +
+                 "' after a later grant at " + std::to_string(each->granted_at / 1ms));
 }
 
 void redlock_checker::check() {

@@ -9,7 +9,10 @@
 
 #include "../kernel/scheduler.hpp"
 
+#include <pawl/types.hpp>
+
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +43,8 @@ struct quorum_hold {
 
 class redlock_checker {
 public:
+    static constexpr auto any_token = std::numeric_limits<std::uint64_t>::max();
+
     explicit redlock_checker(const scheduler& loop) : loop_(loop) {}
     // The longest lease that a client may have.
     void set_longest_lease(instant longest) noexcept { longest_lease_ = longest; }
@@ -56,19 +61,23 @@ public:
     // A node has lost the lock too early, or votes too early. Empty: all locks.
     void note_weak_node(const std::string& name) { weaknesses_.push_back({name, loop_.now()}); }
     // From then on an operator takes the lock from its holder. Empty: from all, for a new set.
-    void note_interference(const std::string& name);
+    // With an expected token, only from a hold with that token or an earlier one.
+    void note_interference(const std::string& name, std::uint64_t expected = any_token);
     void end_interference(const std::string& name);
     // A set whose nodes have forgotten everything counts from the clocks, which may be wrong.
     void note_wrong_seed() { wrong_seeds_.push_back(loop_.now()); }
-    // The operator's command has succeeded: no hold from before it goes on.
-    void note_forced_release(const std::string& name, instant began_at) {
-        forced_.push_back({name, began_at, loop_.now()});
+    // The operator's command has succeeded: no hold from before it goes on, up to this token.
+    void note_forced_release(const std::string& name, instant began_at,
+                             std::uint64_t expected = any_token) {
+        forced_.push_back({name, began_at, loop_.now(), expected});
     }
-    // A release has reported success.
-    void note_released(const quorum_hold& hold, instant asked_at) {
-        releases_.push_back({&hold, asked_at});
+    // A release has reported `released`, or `unknown` although all nodes have answered.
+    void note_release(const quorum_hold& hold, instant asked_at, release_result result) {
+        releases_.push_back({&hold, asked_at, result});
     }
-    [[nodiscard]] bool is_forced_near(const std::string& name, instant from) const;
+    // An operator may have taken the lock from a hold with this token.
+    [[nodiscard]] bool is_forced_near(const std::string& name, instant from,
+                                      std::uint64_t token = 0) const;
     [[nodiscard]] bool was_paused(const void* program, instant from) const;
 
     void check();
@@ -86,16 +95,19 @@ private:
     };
     struct interference {
         std::string name;
+        std::uint64_t expected;
         instant from;
         std::optional<instant> until{};
     };
     struct forced_release {
         std::string name;
         instant from, until;
+        std::uint64_t expected;
     };
     struct reported_release {
         const quorum_hold* hold;
         instant asked_at;
+        release_result result;
     };
     void check_release(const reported_release& release);
     [[nodiscard]] bool is_paused(const quorum_hold& hold, instant when) const;

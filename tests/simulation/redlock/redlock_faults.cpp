@@ -104,24 +104,54 @@ void redlock_scenario::force_a_release() {
     auto& by = *programs_.front();
     if (by.process.is_paused()) return;
     const auto name = random_name();
-    trace_.write(by.label + " forces the release of " + name);
-    const auto began_at = loop_.now();
-    holds_.note_interference(name);
+    if (plan_.forces_by_token && !plan_.judges_releases && random_.happens(0.7))
+        return force_a_release_by_token(by, name);
     // The other nodes keep the hold, and its holder hears nothing.
     if (plan_.judges_releases) {
         nodes_.cut_off_from_minority(by.process);
         loop_.schedule_after(600ms, [this, &by] { nodes_.reconnect(by.process); });
     }
-    by.process.post([this, &by, name, began_at] {
-        by.locks->async_force_release(
-            name, asio::bind_executor(
-                      by.process.get_executor(),
-                      [this, name, began_at](const boost::system::error_code& ec, bool) {
-                          trace_.write("the release of " + name +
-                                       (ec ? " failed: " + ec.message() : " has been forced"));
-                          holds_.end_interference(name);
-                          if (!ec) holds_.note_forced_release(name, began_at);
-                      }));
+    force(by, name, {});
+}
+
+// An operator looks at a hold, and decides. A later hold is none of its business.
+void redlock_scenario::force_a_release_by_token(program& by, const std::string& name) {
+    by.process.post([this, &by, name] {
+        if (is_over_) return;
+        const auto decide = [this, &by, name](const boost::system::error_code& ec,
+                                              const lock_info& shown) {
+            if (ec || !shown.held_by || is_over_) return;
+            const auto token = shown.held_by->token;
+            trace::line(trace_) << by.label << " sees token "
+                                << static_cast<std::int64_t>(token.value()) << " of " << name;
+            loop_.schedule_after(random_time(0ms, 800ms),
+                                 [this, &by, name, token] { force(by, name, token); });
+        };
+        by.locks->async_inspect(name, asio::bind_executor(by.process.get_executor(), decide));
+    });
+}
+
+void redlock_scenario::force(program& by, const std::string& name, fencing_token expected) {
+    if (is_over_ || by.is_dead) return;
+    trace_.write(by.label + " forces the release of " + name +
+                 (expected ? " with token " + to_string(expected) : ""));
+    const auto began_at = loop_.now();
+    const auto most = expected ? expected.value() : redlock_checker::any_token;
+    holds_.note_interference(name, most);
+    const auto note_end = [this, name, began_at, most](const boost::system::error_code& ec,
+                                                       bool has_ended) {
+        const bool is_certain = most == redlock_checker::any_token || has_ended;
+        trace_.write("the release of " + name +
+                     (ec           ? " failed: " + ec.message()
+                      : is_certain ? " has been forced"
+                                   : " found another holder, or none"));
+        holds_.end_interference(name);
+        if (!ec && is_certain) holds_.note_forced_release(name, began_at, most);
+    };
+    by.process.post([this, &by, name, expected, note_end] {
+        if (is_over_) return;
+        by.locks->async_force_release(name, expected,
+                                      asio::bind_executor(by.process.get_executor(), note_end));
     });
 }
 

@@ -215,8 +215,11 @@ void redlock_nodes::cut_off(simulated_process& process) {
 }
 
 void redlock_nodes::cut_off_from_minority(simulated_process& process) {
-    for (std::size_t i = 0; i + plan_.majority() < size(); ++i)
+    for (std::size_t i = 0; i + plan_.majority() < size(); ++i) {
+        // Without a connection, the program does not wait for answers.
+        network(i).break_all(process);
         network(i).cut_off(process);
+    }
 }
 
 void redlock_nodes::reconnect(simulated_process& process) {

@@ -70,9 +70,10 @@ void plan_distances(redlock_plan& result, prng& random, instant longest) {
         result.distances.emplace_back(random.happens(0.2) ? 0 : random.between(0, longest.count()));
 }
 
-// Until after a frozen majority has gone on, clients may have ended.
+// Until after a frozen majority has gone on, clients may have ended. They know the nodes' clocks
+// from the handshakes: otherwise the first renewal has no end.
 void plan_late_renewals(redlock_plan& result) {
-    result.judges_renewals = true;
+    result.judges_renewals = result.shows_clocks = true;
     result.stops_nodes = true;
     result.moves_clocks = false;
     result.longest_hold = 2s;
@@ -105,13 +106,45 @@ void plan_wanted(redlock_plan& result, prng& random, const redlock_faults& wante
         result.has_sentinels = random.happens(0.6);
     }
     // A round trip of up to a quarter of the ttl leaves time for three of them.
-    if (is_far) plan_distances(result, random, result.ttl_max / 8);
+    if (is_far) plan_distances(result, random, result.shortest_ttl / 8);
     if (has_contests && !is_far) plan_distances(result, random, 5ms);
 }
 
-// Faults without which the bug does nothing.
+// Each of these faults changes the whole plan, so a scenario has one of them, or none.
+redlock_faults one_or_none(prng& random) {
+    if (!random.happens(0.35)) return {};
+    return {redlock_fault_names.at(random.below(redlock_fault_names.size())).first};
+}
+
+// Without them the bug does nothing.
+redlock_faults faults_for(redlock_bug bug) {
+    switch (bug) {
+    case redlock_bug::memory_raised:
+    case redlock_bug::memory_raised_at_masters: return {redlock_fault::two_servers};
+    case redlock_bug::floor_ignored: return {redlock_fault::roll_back};
+    case redlock_bug::split_called_taken: return {redlock_fault::contests};
+    case redlock_bug::renewal_cut_short: return {redlock_fault::far_nodes};
+    case redlock_bug::other_set_taken_for_loss: return {redlock_fault::other_names};
+    case redlock_bug::successor_not_noticed:
+    case redlock_bug::loss_at_release_untold: return {redlock_fault::releases};
+    case redlock_bug::late_renewals_extend: return {redlock_fault::late_renewals};
+    default: return {};
+    }
+}
+
+// The same for what is no fault of its own.
 void add_faults_for(redlock_plan& result) {
     switch (result.bug) {
+    case redlock_bug::memory_raised: result.has_sentinels = false; break;
+    case redlock_bug::memory_raised_at_masters: result.has_sentinels = true; break;
+    case redlock_bug::force_ignores_token:
+        plan_calm(result);
+        result.forces = result.forces_by_token = true;
+        break;
+    case redlock_bug::silence_taken_for_loss:
+        plan_calm(result);
+        result.forgets = result.stops_nodes = true;
+        break;
     case redlock_bug::counter_from_zero: result.evictions = 8; break;
     case redlock_bug::reader_confirmed_unseen:
         result.evictions = 8;
@@ -158,7 +191,13 @@ redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug, const redloc
     result.longest_hold = random.happens(0.4) ? 400ms : random.happens(0.5) ? 2s : 6s;
     prng more_random(seed ^ 0x2'5E4'7E45'0000'0000U);
     result.shows_clocks = bug == redlock_bug::none && more_random.happens(0.5);
-    plan_wanted(result, more_random, wanted);
+    prng fault_random(seed ^ 0xFA'017'0000'0000U);
+    auto faults = wanted;
+    faults.merge(bug == redlock_bug::none && wanted.empty() ? one_or_none(fault_random)
+                                                            : faults_for(bug));
+    plan_wanted(result, more_random, faults);
+    result.awaits_releases = more_random.happens(0.5);
+    result.forces_by_token = more_random.happens(0.5);
     plan_network(result, random);
     plan_bounds(result, random);
     plan_clocks(result, random);

@@ -53,6 +53,8 @@ struct redlock_plan {
     bool has_contests = false;          // many programs try once, at the same time
     bool has_stranger = false;          // a client names the same nodes in another way
     bool judges_releases = false;       // what a release says of its hold
+    bool awaits_releases = false;       // the programs wait for what their releases say
+    bool forces_by_token = false;       // the operator names the token that it has seen
     bool judges_renewals = false;       // a renewal that a node executes late prolongs nothing
     std::vector<instant> distances{};   // of the nodes, one way, beside the network's latency
     duration clock_difference = std::chrono::seconds(1);  // of the nodes, at the beginning

@@ -189,20 +189,40 @@ void redlock_scenario::release(program& by, user& caller) {
     for (auto* const each : caller.beliefs)
         holds_.end(*each);
     trace_.write(by.label + " releases " + caller.beliefs.front()->name);
-    if (plan_.judges_releases && caller.lock) release_and_judge(by, caller);
+    if ((plan_.judges_releases || plan_.awaits_releases) && caller.lock)
+        release_and_wait(by, caller);
     retire(caller);
     use_locks(by, caller);
 }
 
-void redlock_scenario::release_and_judge(program& by, user& caller) {
+void redlock_scenario::release_and_wait(program& by, user& caller) {
     const auto lock = std::make_shared<held_lock>(std::move(*caller.lock));
     const auto& hold = *caller.beliefs.front();
     lock->async_release(asio::bind_executor(
         by.process.get_executor(),
         [this, &by, &hold, lock, asked_at = loop_.now()](release_result result) {
+            if (is_over_ || by.is_dead) return;
             trace_.write(by.label + " is told that " + hold.name + " is " + to_string(result));
-            if (result == release_result::released) holds_.note_released(hold, asked_at);
+            judge_release(by, *lock, hold, asked_at, result);
         }));
+}
+
+// Nobody learns of the end of a hold from the result of its release alone.
+void redlock_scenario::judge_release(program& by, const held_lock& lock, const quorum_hold& hold,
+                                     instant asked_at, release_result result) {
+    if (result == release_result::expired || result == release_result::taken_over) {
+        const auto counted = by.locks->statistics();
+        const bool is_told = lock.state() == lock_state::lost && lock.lost().stop_requested() &&
+                             counted.losses + counted.late_releases >= ++by.late_releases;
+        if (!is_told)
+            fail("a hold of " + hold.name +
+                 " had ended before its release, and neither its state nor a counter tells");
+        return;
+    }
+    // The operator's program is cut off from some nodes.
+    const bool all_nodes_answer = &by != programs_.front().get();
+    if (plan_.judges_releases && (result == release_result::released || all_nodes_answer))
+        holds_.note_release(hold, asked_at, result);
 }
 
 void redlock_scenario::retire(user& caller) {
@@ -233,7 +253,7 @@ void redlock_scenario::note_grant(program& by, user& caller, const attempt& comp
     caller.losses.push_back(std::make_unique<loss_callback>(lock.lost(), [this, &by, &hold] {
         if (hold.ended_at) return;
         trace_.write(by.label + " has lost " + hold.name);
-        const bool is_forced = holds_.is_forced_near(hold.name, hold.granted_at);
+        const bool is_forced = holds_.is_forced_near(hold.name, hold.granted_at, hold.token);
         if (plan_.is_gentle() && !is_forced) fail("a hold was lost without a fault");
         holds_.end(hold);
     }));
@@ -245,6 +265,11 @@ void redlock_scenario::check_failure(const attempt& failed, const boost::system:
     if (std::ranges::none_of(expected, [&](errc each) { return ec == make_error_code(each); }))
         return fail("an unexpected error: " + ec.message() + ": " +
                     std::string(failed.messages.message()));
+    const bool may_be_lost =
+        plan_.loses_majority || plan_.restarts_set || plan_.replaces_servers || !has_begun_;
+    if (!may_be_lost && failed.messages.message().find("init --force") != std::string::npos)
+        fail("a client advises to begin a set anew that remembers: " +
+             std::string(failed.messages.message()));
     if (!failed.may_time_out)
         fail("no lock, without a fault: " + std::string(failed.messages.message()));
 }

@@ -55,6 +55,7 @@ private:
         std::optional<client> locks;
         std::vector<std::unique_ptr<user>> users;
         instant paused_at{};
+        std::uint64_t late_releases = 0;  // that its users were told of
         bool is_dead = false;
     };
     // An acquire that has not completed.
@@ -88,7 +89,9 @@ private:
     void end_hold_later(program& by, user& caller, instant longest);
     void downgrade(program& by, user& caller);
     void release(program& by, user& caller);
-    void release_and_judge(program& by, user& caller);
+    void release_and_wait(program& by, user& caller);
+    void judge_release(program& by, const held_lock& lock, const quorum_hold& hold,
+                       instant asked_at, release_result result);
     void hold_contests();
     void hold_contest(const std::string& name);
     void try_once(const std::shared_ptr<contender>& each);
@@ -103,6 +106,8 @@ private:
     void cut_off_a_program();
     void kill_a_program();
     void force_a_release();
+    void force_a_release_by_token(program& by, const std::string& name);
+    void force(program& by, const std::string& name, fencing_token expected);
     void begin_set_anew();
     void observe();
     void observe_holds();

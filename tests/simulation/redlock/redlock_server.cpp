@@ -220,6 +220,9 @@ void redlock_server::judge_end(const std::string& name, const watched_hold& ende
         }))
         return;
     if (is_call_of(*command, scripts::barrier)) return;
+    // The key of readers came back with its earlier end.
+    const bool has_key = network_.server().data().find(keys_of(name).lock()) != nullptr;
+    if (plan_.rolls_back && !has_key) return holds_.note_weak_node(name);
     holds_.fail("a node has lost the lock " + name + " by a request of somebody else");
 }
 

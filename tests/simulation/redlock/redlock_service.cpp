@@ -19,10 +19,10 @@ namespace {
 class node_link final : public redis::link, private redis::link::listener {
 public:
     node_link(const redis::link_factory& connect, redis::link::listener& receiver,
-              const std::string& channel, node_link_faults faults)
+              const std::string& channel, node_link_faults faults, runtime& time)
         : receiver_(&receiver), faults_(faults), actual_(connect(*this, channel)) {
         if (faults.bug != redlock_bug::none)
-            actual_ = inject_link_bug(faults.bug, std::move(actual_));
+            actual_ = inject_link_bug(faults.bug, std::move(actual_), time);
     }
 
     asio::awaitable<redis::reply> exec(std::span<const std::string_view> words,
@@ -107,8 +107,9 @@ std::vector<redis::topology_factory> node_factories(const node_choices& nodes,
         const auto connect = simulated_link_factory(nodes[i], process, context, options.nodes[i],
                                                     injected_bug::none);
         result.push_back(redis::single_server_factory(
-            [connect, faults](redis::link::listener& receiver, const std::string& channel) {
-                return std::make_shared<node_link>(connect, receiver, channel, faults);
+            [connect, faults, time = context.time](redis::link::listener& receiver,
+                                                   const std::string& channel) {
+                return std::make_shared<node_link>(connect, receiver, channel, faults, *time);
             }));
     }
     return result;

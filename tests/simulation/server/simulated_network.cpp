@@ -44,7 +44,9 @@ simulated_network::simulated_network(scheduler& loop, prng random, network_fault
       faults_(faults),
       redis_(
           [this](auto to, words message) { pending_pushes_.emplace_back(to, std::move(message)); },
-          faults.bug, std::move(server_name)) {}
+          faults.bug, std::move(server_name)) {
+    redis_.set_script_limits(faults.bounds_of_scripts);
+}
 
 std::int64_t simulated_network::wall_us() const noexcept {
     constexpr std::int64_t start = 1'900'000'000'000'000;
@@ -338,11 +340,11 @@ void simulated_network::reconnect(simulated_process& process) {
 }
 
 void simulated_network::stop_faults() {
-    const auto bug = faults_.bug;
-    const bool order = faults_.reply_before_own_push;
-    faults_ = {};
-    faults_.bug = bug;
-    faults_.reply_before_own_push = order;
+    network_faults rest;
+    rest.bug = faults_.bug;
+    rest.reply_before_own_push = faults_.reply_before_own_push;
+    rest.bounds_of_scripts = faults_.bounds_of_scripts;
+    faults_ = rest;
     faults_stopped_ = true;
     while (!late_commands_.empty())
         deliver_late(late_commands_.begin()->first);

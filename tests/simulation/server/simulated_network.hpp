@@ -39,6 +39,7 @@ struct network_faults {
     bool reply_before_own_push = false;  // as in newer servers
     bool pushes_overtake = false;        // a push may be read after the replies that followed it
     injected_bug bug = injected_bug::none;
+    script_limits bounds_of_scripts{};
 };
 
 class simulated_network {

@@ -140,10 +140,10 @@ const simulated_redis::loaded_script* simulated_redis::find_script(const words& 
     const auto sha1 = known != nullptr ? std::string(known->code->sha1) : sha1_hex(text);
     const auto it = scripts_.find(sha1);
     if (it != scripts_.end()) return &it->second;
-    const auto code =
-        lua_host::of_this_thread().compile(known != nullptr ? inject_script_bug(bug_, *known)
-                                           : edit_script_   ? edit_script_(text)
-                                                            : text);
+    const auto code = lua_host::of_this_thread().compile(
+        known != nullptr ? with_limits(inject_script_bug(bug_, *known), script_limits_)
+        : edit_script_   ? edit_script_(text)
+                         : text);
     return &scripts_.emplace(sha1, loaded_script{sha1, code}).first->second;
 }
 

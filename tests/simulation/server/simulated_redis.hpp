@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../bugs/injected_bug.hpp"
+#include "../bugs/script_bugs.hpp"
 #include "commands.hpp"
 #include "lua_host.hpp"
 #include "served_slots.hpp"
@@ -77,6 +78,8 @@ public:
     void edit_scripts(std::function<std::string(const std::string& text)> editor) {
         edit_script_ = std::move(editor);
     }
+    // Of the scripts that are not known yet.
+    void set_script_limits(const script_limits& limits) noexcept { script_limits_ = limits; }
     // The server runs out of memory, or has memory again.
     void set_out_of_memory(bool enabled) noexcept { refusals_.out_of_memory = enabled; }
 
@@ -112,6 +115,7 @@ private:
 
     push_sink push_;
     injected_bug bug_;
+    script_limits script_limits_{};
     const std::string name_;
     std::array<store, database_count> stores_;
     std::size_t database_ = 0;

@@ -104,6 +104,7 @@ void lock_user::on_completion(const boost::system::error_code& ec, held_lock loc
 void lock_user::work() {
     if (lock_.state() == lock_state::lost) {
         log("has lost its lock");
+        program_.note_loss(program_.locks_for(name_));
         invariants().check_noticed_loss(hold_id_);
         invariants().end_hold(hold_id_);
         return release_handle();
@@ -150,6 +151,8 @@ void lock_user::on_released(release_result result) {
     log(std::string("released: ") + to_string(result));
     invariants().check_release({checker_name(name_)}, {{token_, request_.mode}}, expects_release_,
                                hold_until_, result, is_loss_told(lock_, program_.locks_for(name_)));
+    if (result == release_result::expired || result == release_result::taken_over)
+        program_.note_loss(program_.locks_for(name_));
     release_handle();
 }
 

@@ -302,6 +302,23 @@ void plan_servers(plan& result, prng& random) {
         result.behaviour.takes_sets = std::max(result.behaviour.takes_sets, 0.4);
 }
 
+// Planned last, as above. Many users wait for one lock, which is held for long, and the scripts
+// look at few of them.
+void plan_crowd(plan& result, prng& random) {
+    if (!random.happens(0.15)) return;
+    result.bounds_of_scripts = {.near_waiters = static_cast<int>(random.between(1, 4)),
+                                .grants_at_once = static_cast<int>(random.between(1, 3))};
+    if (random.happens(0.5)) return;
+    auto& users = result.behaviour;
+    result.program_count = 4;
+    result.users_per_program = 3;
+    result.name_count = 1;
+    result.horizon = std::max(result.horizon, instant(5s));
+    users.fair = std::max(users.fair, 0.4);
+    users.longest_hold = std::max(users.longest_hold, instant(1500ms));
+    users.takes_sets = 0;
+}
+
 void note_consequences(plan& result) {
     for (std::size_t i = 0; i < result.servers.size(); ++i) {
         const auto any = [&](auto test) {
@@ -319,6 +336,7 @@ void note_consequences(plan& result) {
             (sets_clock_back || result.layout == redis::key_layout::redisson) &&
             any(loses_counters);
         server.network.bug = result.bug;
+        server.network.bounds_of_scripts = result.bounds_of_scripts;
     }
 }
 
@@ -363,6 +381,7 @@ plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug) {
         plan_redisson(result, random);
     else
         plan_servers(result, random);
+    if (layout == redis::key_layout::native) plan_crowd(result, random);
     note_consequences(result);
     return result;
 }

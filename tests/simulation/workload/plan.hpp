@@ -6,6 +6,7 @@
 // all faults at once would hide errors.
 #pragma once
 
+#include "../bugs/script_bugs.hpp"
 #include "../kernel/process_resources.hpp"
 #include "../server/simulated_network.hpp"
 
@@ -121,7 +122,8 @@ struct plan {
     bool is_cluster_node = false;      // the server: with sharded channels, in Redisson's layout
     bool shares_keys = false;          // other libraries use the same keys
     redis::limits limits;              // of every client
-    double clock_rate_spread = 0;      // relative error of a program's clock
+    script_limits bounds_of_scripts{};
+    double clock_rate_spread = 0;  // relative error of a program's clock
 
     bool has_calm_network = false;      // every server is calm
     bool has_latch_users = false;       // each program also has a user that counts latches down,

@@ -170,7 +170,27 @@ bool program::has_finished() const {
     return std::ranges::all_of(users_, [](const auto& user) { return user->has_finished(); });
 }
 
-void program::force_release(const std::string& name) {
+// The operator thinks for a while, and another hold may have begun meanwhile.
+void program::force_release(const std::string& name, bool by_token) {
+    if (!by_token || is_java()) return send_force_release(name, {});
+    auto decide = [this, name](const boost::system::error_code& ec, const lock_info& shown) {
+        const uncounted_allocations uncounted;
+        if (ec || !shown.held_by || !shown.held_by->token) return;
+        const instant pause(random_.between(0, 300'000'000));
+        context_.loop.schedule_after(pause, [this, name, token = shown.held_by->token] {
+            if (is_alive_) send_force_release(name, token);
+        });
+    };
+    process_.post([this, name, decide] {
+        if (client_)
+            client_->async_inspect(name, asio::bind_executor(process_.get_executor(), decide));
+    });
+}
+
+void program::send_force_release(const std::string& name, fencing_token expected) {
+    if (!is_java())
+        context_.invariants.note_force(process_, context_.space.checker_name(name),
+                                       expected ? expected.value() : checker::any_token);
     auto handler = [this](const boost::system::error_code& ec, bool released) {
         const uncounted_allocations uncounted;
         context_.log.write(label_ + " force_release: " +
@@ -178,11 +198,22 @@ void program::force_release(const std::string& name) {
                             : released ? "released"
                                        : "no holder"));
     };
-    process_.post([this, name, handler] {
+    process_.post([this, name, expected, handler] {
         if (client_)
-            client_->async_force_release(name,
+            client_->async_force_release(name, expected,
                                          asio::bind_executor(process_.get_executor(), handler));
     });
+}
+
+void program::check_losses() const {
+    for (const auto& [locks, seen] : losses_) {
+        const auto counted = locks->statistics();
+        if (counted.losses + counted.late_releases < seen)
+            context_.invariants.fail(
+                "I17", label_ + " has counted " + std::to_string(counted.losses) + " losses and " +
+                           std::to_string(counted.late_releases) +
+                           " late releases, and its users have seen " + std::to_string(seen));
+    }
 }
 
 // The memory of Java programs is not examined.

@@ -11,6 +11,7 @@
 #include <pawl/client.hpp>
 #include <pawl/redis.hpp>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,7 +49,8 @@ public:
     // The users that still wait for a latch give up.
     void stop_waiting();
     [[nodiscard]] bool has_finished() const;
-    void force_release(const std::string& name);
+    // By any holder, or with `by_token` by the one that an inspection shows.
+    void force_release(const std::string& name, bool by_token);
     // The users end and have no handles any more.
     void dismiss_users();
     // Destroys the clients, also those of a dead program, so that no memory remains.
@@ -60,6 +62,14 @@ public:
     void check_idle_memory() const;
     void check_no_memory() const;
     [[nodiscard]] std::size_t pending_timers() const noexcept { return time_.pending_timers(); }
+
+    // A user of this client has seen the loss of its hold.
+    void note_loss(const client& locks) {
+        const uncounted_allocations uncounted;
+        ++losses_[&locks];
+    }
+    // The clients have counted the losses that their users have seen.
+    void check_losses() const;
 
     [[nodiscard]] bool is_alive() const noexcept { return is_alive_; }
     [[nodiscard]] simulated_process& process() noexcept { return process_; }
@@ -83,6 +93,7 @@ private:
     void make_client(std::optional<client>& place, const redis::options& options);
     void make_java_client();
     void add_latch_users();
+    void send_force_release(const std::string& name, fencing_token expected);
     [[nodiscard]] std::size_t most_undos() const;
     [[nodiscard]] std::size_t idle_client_memory() const;
     [[nodiscard]] std::size_t client_count() const noexcept {
@@ -101,6 +112,7 @@ private:
     std::unique_ptr<java_client> java_;
     duration watchdog_timeout_{};
     std::vector<std::unique_ptr<simulated_user>> users_;
+    std::map<const client*, std::uint64_t> losses_;
     bool is_alive_ = true;
 };
 

@@ -241,7 +241,9 @@ void scenario::inject_program_fault(const fault& fault) {
                     program.is_java() ? program::client_kind::java : program::client_kind::pawl)
             .start(plan_.users_per_program);
         return;
-    default: return program.force_release(names_[fault.random_choice / 7 % names_.size()]);
+    default:
+        return program.force_release(names_[fault.random_choice / 7 % names_.size()],
+                                     fault.random_choice / 100 % 2 == 0);
     }
 }
 
@@ -320,6 +322,8 @@ void scenario::check_at_rest() {
             total_set_back());
     if (has_failed()) return;
     invariants_.expect_no_locks();
+    for (const auto& program : programs_)
+        if (program->is_alive()) program->check_losses();
     acquire_everything();
     // The queue of dead waiters expires after 12 s.
     advance(loop_.now() + 12s + 2 * instant(plan_.reply_timeout) + total_set_back());
