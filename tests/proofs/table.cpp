@@ -10,7 +10,7 @@ namespace proofs {
 
 std::string to_text(const std::vector<table_row>& rows) {
     std::ostringstream text;
-    constexpr int label_width = 52, cell_width = 13;
+    constexpr int label_width = 52, cell_width = 17;
     for (const auto& row : rows) {
         const bool is_heading = row.cells.empty();
         if (is_heading) text << "\n";
