@@ -3,7 +3,9 @@
 
 -- force_release: takes the lock from all its holders, notifies them, and grants it to the next
 -- waiters with a higher token. With `expected`, only if a present holder has this token, as
--- `inspect` shows it: with `shared` = 1, other libraries' holds have none.
+-- `inspect` shows it, and only from holders with this token or smaller ones: readers that came
+-- after a restart of the server have a larger one. With `shared` = 1, other libraries' holds have
+-- none.
 -- KEYS lock fence queue waiters holders details
 -- ARGV floor channel_prefix expected ('' = any holder) shared run
 -- -> 1 | 0 nothing was released: it was free, or no holder has the token
@@ -41,6 +43,12 @@ local function has_expected_token()
     return false
 end
 
+-- Lua's numbers have fewer digits than tokens.
+local function is_at_most(token, limit)
+    return #token < #limit or #token == #limit and token <= limit
+end
+
+local is_free = true
 if state == "free" then
     grant_waiters(k, state, ARGV[1], ARGV[2])
     return 0
@@ -52,10 +60,23 @@ elseif state == "exclusive" then
 else
     for _, owner in ipairs(redis.call("ZRANGE", k.holders, 0, -1)) do
         local detail = redis.call("HGET", k.details, owner) or ""
-        notify_loss(string.match(detail, "^%d+ %d+ (.*)$") or "")
+        local token, value = string.match(detail, "^%d+ (%d+) (.*)$")
+        if ARGV[3] == "" then
+            notify_loss(value or "")
+        elseif not token or is_at_most(token, ARGV[3]) then
+            notify_loss(value or "")
+            is_free = remove_holder(k, owner)
+        else
+            is_free = false
+        end
     end
-    delete_holders(k)
+    if is_free then
+        delete_holders(k)
+    end
 end
-next_token(k.fence, ARGV[1])
-grant_waiters(k, "free", ARGV[1], ARGV[2])
+if is_free then
+    next_token(k.fence, ARGV[1])
+    state = "free"
+end
+grant_waiters(k, state, ARGV[1], ARGV[2])
 return 1
