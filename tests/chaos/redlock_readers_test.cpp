@@ -57,6 +57,50 @@ TEST_F(RedlockReaders, ThatWereToldAndGiveUpPassItOn) {
     EXPECT_EQ(leave("b"), 0);
 }
 
+//   A and B read | node 0 is frozen, with a renewal of A's in one of its sockets | A's release
+//   arrives over another connection, and the node executes the renewal last: A must not read again
+//   B reads on, so the counter cannot tell: a renewal that is executed soon restores a reader
+TEST_F(RedlockReaders, ThatWereReleasedAreNotRestoredLate) {
+    auto first = locks.acquire("it", reading), second = others.acquire("it", reading);
+    ASSERT_TRUE(eventually([&] { return nodes_with(2) == 3; }));
+    auto& node = group.node(0);
+    const auto details = node.execute({"HGETALL", "pawl:{it}:d"}).items;
+    const auto owner = details.at(0).text, detail = details.at(1).text;
+    const auto renew_until = [&](std::int64_t until_ms) {
+        const auto member = [&](const std::string& field) {
+            return node.execute({"HGET", "pawl:redlock", field}).text;
+        };
+        const auto value = detail.substr(0, detail.rfind(';'));
+        (void)node.execute({"EVAL",
+                            std::string(scripts::read_renew.text),
+                            "7",
+                            "pawl:redlock",
+                            "pawl:redlock:q",
+                            "pawl:{it}",
+                            "pawl:{it}:f",
+                            "pawl:{it}:q",
+                            "pawl:{it}:h",
+                            "pawl:{it}:d",
+                            member("run"),
+                            member("set"),
+                            "3600000",
+                            "c:",
+                            value,
+                            std::to_string(first.token().value()),
+                            "20000",
+                            "it",
+                            "",
+                            std::to_string(until_ms)});
+    };
+    (void)node.execute({"HDEL", "pawl:{it}:d", owner});
+    renew_until(node.time_ms() - 1);
+    EXPECT_EQ(nodes_with(2), 2U);
+    renew_until(node.time_ms() + 60'000);
+    EXPECT_EQ(nodes_with(2), 3U);
+    EXPECT_EQ(first.release(), release_result::released);
+    EXPECT_EQ(second.release(), release_result::released);
+}
+
 //   W holds (t 41) | W is paused, its lease ends | R reads, and the resource notes R's token
 //   W wakes up, and writes with 41               | the resource must refuse W
 TEST_F(RedlockReaders, HaveALargerTokenThanTheWriterBefore) {

@@ -5,6 +5,7 @@
 #include "redlock_fixture.hpp"
 
 #include <gmock/gmock.h>
+#include <redlock_scripts.hpp>
 
 namespace {
 
@@ -99,6 +100,68 @@ TEST_F(Redlock, AFrozenNodeGetsItsReleaseAfterItsAcquire) {
         EXPECT_EQ(locks.acquire("it", {.ttl = long_ttl}).release(), release_result::released);
     group.node(2).thaw();
     EXPECT_TRUE(eventually([&] { return group.count_of("it") == 0; }, 30s));
+}
+
+//   A: holds | node 2 is frozen, with a renewal of A's in one of its sockets | A releases the lock
+//   node 2 goes on, and executes the renewal last: it must not restore the lock for a ttl
+TEST_F(Redlock, ARenewalThatIsExecutedAfterTheReleaseRestoresNothing) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url());
+    auto& node = group.node(2);
+    for (const bool has_key : {true, false}) {
+        auto held = locks.acquire("it", {.ttl = 20s, .wait = patience});
+        ASSERT_TRUE(eventually([&] { return group.count_of("it") == 3; }));
+        const auto stored = node.execute({"GET", "pawl:{it}"}).text;
+        if (!has_key) (void)node.execute({"DEL", "pawl:{it}"});
+        const auto renew = [&] {
+            const auto member = [&](const std::string& field) {
+                return node.execute({"HGET", "pawl:redlock", field}).text;
+            };
+            (void)node.execute({"EVAL", std::string(pawl::redlock::scripts::renew.text), "5",
+                                "pawl:redlock", "pawl:redlock:q", "pawl:{it}", "pawl:{it}:f",
+                                "pawl:{it}:q", member("run"), member("set"), "3600000",
+                                "c:", stored.substr(0, stored.rfind(';')),
+                                std::to_string(held.token().value()), "20000", "it", ""});
+        };
+        renew();
+        EXPECT_EQ(group.count_of("it"), 3U) << "a renewal before the release";
+        if (!has_key) (void)node.execute({"DEL", "pawl:{it}"});
+        EXPECT_EQ(held.release(), release_result::released);
+        ASSERT_TRUE(eventually([&] { return group.count_of("it") == 0; }));
+        const auto counter = [&] { return node.execute({"GET", "pawl:{it}:f"}).text; };
+        ASSERT_TRUE(eventually([&] { return counter() > std::to_string(held.token().value()); }));
+        renew();
+        EXPECT_EQ(group.count_of("it"), 0U);
+        // The next hold keeps its nodes although the release is repeated.
+        auto next = locks.acquire("it", {.ttl = 20s, .wait = patience});
+        EXPECT_GT(next.token(), held.token());
+        next.renew();
+        ASSERT_TRUE(eventually([&] { return group.count_of("it") == 3; }));
+        EXPECT_EQ(next.release(), release_result::released);
+        ASSERT_TRUE(eventually([&] { return group.count_of("it") == 0; }));
+    }
+}
+
+// A client's estimate of the clocks is wrong by a year: it raises no counter above the nodes'
+// clocks, which would be no floor any more.
+TEST_F(Redlock, AClientsClockRaisesNoCounterAboveTheNodesClocks) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    auto& node = group.node(0);
+    const auto member = [&](const std::string& field) {
+        return node.execute({"HGET", "pawl:redlock", field}).text;
+    };
+    constexpr std::int64_t since_2024_s = 1'704'067'200, units_per_s = 65'536;
+    const auto clock = [&] { return (node.time_ms() / 1000 - since_2024_s) * units_per_s; };
+    const auto floor = std::to_string(clock() + 31'536'000 * units_per_s);
+    (void)node.execute({"EVAL", std::string(pawl::redlock::scripts::acquire.text), "5",
+                        "pawl:redlock", "pawl:redlock:q", "pawl:{it}", "pawl:{it}:f", "pawl:{it}:q",
+                        member("run"), member("set"), "1000", "3600000", "", "", floor,
+                        "0123456789abcdef;01;P;1"});
+    const auto counter = std::stoll(node.execute({"GET", "pawl:{it}:f"}).text);
+    EXPECT_LE(counter, clock() + 3 * units_per_s);
+    EXPECT_GT(counter, clock() - 60 * units_per_s);
 }
 
 TEST_F(Redlock, AHoldOutlivesAMinorityAndIsRestoredThere) {

@@ -5,6 +5,8 @@
 // far the servers are.
 #include "redlock/redlock_programs.hpp"
 
+#include <redlock_scripts.hpp>
+
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -18,6 +20,20 @@ constexpr network_faults near{};
 [[nodiscard]] constexpr network_faults away(instant one_way) {
     return {.latency_low = one_way, .latency_high = one_way};
 }
+
+// Counts the renewals that programs send by the digest of their script.
+class renewal_counter final : public simulated_network::observer {
+public:
+    void on_executed(simulated_network&, simulated_process&, const words&,
+                     const redis::reply&) override {}
+    void on_sent(simulated_process&, const words& command) override {
+        namespace scripts = redlock::scripts;
+        if (command.size() > 1 &&
+            (command[1] == scripts::renew.sha1 || command[1] == scripts::read_renew.sha1))
+            ++sent;
+    }
+    std::size_t sent = 0;
+};
 
 class LateRenewal : public testing::TestWithParam<lock_mode> {
 protected:
@@ -97,6 +113,29 @@ TEST_P(LateRenewal, NoneIsSentAfterTheRelease) {
     EXPECT_EQ(set.count_of(), 0U);
     set.loop.run_for(1s);
     EXPECT_EQ(set.count_of(), 0U) << "a renewal came after the release";
+}
+
+//   P: holds the lock | the nodes forget their scripts | P sends a renewal by its digest, and then
+//   the release | the nodes do not know the digest: the renewal's text must not follow the release
+TEST_P(LateRenewal, TheTextIsNotSentAfterTheRelease) {
+    redlock_programs set(3, 1, away(100ms));
+    auto& program = *set.programs[0];
+    auto& request = set.acquire(program, hold());
+    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    renewal_counter counter;
+    set.networks[0]->set_observer(&counter);
+    ASSERT_TRUE(set.run_until([&] { return counter.sent > 0; }));
+    set.loop.run_for(300ms);
+    for (auto* each : set.networks)
+        each->server().execute(0, {"SCRIPT", "FLUSH"});
+    const auto before = counter.sent;
+    ASSERT_TRUE(set.run_until([&] { return counter.sent > before; }));
+    std::optional<release_result> result;
+    set.release(program, request, result);
+    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }));
+    set.loop.run_for(1s);
+    EXPECT_EQ(set.count_of(), 0U);
+    set.networks[0]->set_observer(nullptr);
 }
 
 //   P: holds the lock | all nodes freeze, with P's renewals in their sockets | P ends; its lease

@@ -119,9 +119,9 @@ confirm_call::answer confirm_call::read(const reply& from) const {
 }
 
 void renew_call::add(const requested_lock& lock, fencing_token token, duration ttl,
-                     std::string not_after_ms) {
+                     std::string not_after_ms, std::string restore_until_ms) {
     entries_.push_back({&lock, std::to_string(token.value()), redis::milliseconds_text(ttl),
-                        std::move(not_after_ms)});
+                        std::move(not_after_ms), std::move(restore_until_ms)});
 }
 
 script_call renew_call::command(std::string_view run) const {
@@ -129,12 +129,13 @@ script_call renew_call::command(std::string_view run) const {
     auto keys = keys_of(set_);
     words arguments{run, set_.set, set_.keep_ms, set_.channel_prefix};
     const bool is_shared = !entries_.empty() && entries_.front().lock->is_shared();
-    for (const auto& [lock, token, ttl_ms, not_after_ms] : entries_) {
+    for (const auto& [lock, token, ttl_ms, not_after_ms, restore_until_ms] : entries_) {
         if (is_shared)
             append_keys_for_readers(keys, lock->keys);
         else
             keys.insert(keys.end(), {lock->keys.lock(), lock->keys.fence(), lock->keys.queue()});
         arguments.insert(arguments.end(), {lock->value, token, ttl_ms, lock->name, not_after_ms});
+        if (is_shared) arguments.push_back(restore_until_ms);
     }
     return {is_shared ? scripts::read_renew : scripts::renew, keys, arguments};
 }

@@ -112,9 +112,10 @@ private:
 class renew_call {
 public:
     explicit renew_call(const set_parameters& set) : set_(set) {}
-    // The lock must outlive the call. `not_after_ms` is by the node's clock; empty: not known.
+    // The lock must outlive the call. Until when the node may extend the hold, and until when it
+    // may restore a reader, by the node's clock; empty: not known.
     void add(const requested_lock& lock, fencing_token token, duration ttl,
-             std::string not_after_ms);
+             std::string not_after_ms, std::string restore_until_ms);
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     struct answer {
         standing_reply standing;
@@ -129,7 +130,7 @@ private:
     [[nodiscard]] redis::script_call classic_command() const;
     struct entry {
         const requested_lock* lock;
-        std::string token, ttl_ms, not_after_ms;
+        std::string token, ttl_ms, not_after_ms, restore_until_ms;
     };
     const set_parameters& set_;
     std::vector<entry> entries_;

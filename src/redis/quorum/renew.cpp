@@ -196,7 +196,8 @@ asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
             const auto& each = round->entries[position];
             // The estimate of the node's clock may be too early by the time of its reply.
             call.add(each.lock, each.token, each.ttl,
-                     node_time_text(node, each.deadline + drift(each.ttl)));
+                     node_time_text(node, each.deadline + drift(each.ttl)),
+                     node_time_text(node, now() + node_timeout(each.ttl)));
             give_up_at = std::max(give_up_at, each.deadline);
         }
         const auto sent_at = now();

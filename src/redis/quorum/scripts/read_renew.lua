@@ -6,10 +6,11 @@
 -- may be of old data, and a later writer may have come before the node joined the set: then the
 -- token is below the counter with which the node joined. If the lock's key is the writer's with
 -- this value, the writer becomes a reader: a downgrade, which each renewal repeats where it is
--- missing.
+-- missing. A reader that is missing may have been released since the renewal was sent, while other
+-- readers go on: only a renewal that is executed soon restores it.
 -- KEYS member quarantine, then lock fence queue holders details for each
--- ARGV run set keep_ms channel_prefix, then value token ttl_ms name not_after_ms ('' = any time)
---      for each
+-- ARGV run set keep_ms channel_prefix, then value token ttl_ms name not_after_ms restore_until_ms
+--      ('' = any time) for each
 -- -> {1, {1 extended | 0 refused | -1 unknown | -2 too late, …}, incarnation, vector, nonce,
 --    the node's time in ms} | {"amnesia"} | {"set"}
 --@include _member.lua
@@ -23,7 +24,7 @@ end
 local is_quarantined = redis.call("EXISTS", KEYS[2]) == 1
 local now = now_ms()
 
-local function renew_reader(k, value, token_text, ttl_ms, name, not_after)
+local function renew_reader(k, value, token_text, ttl_ms, name, not_after, restore_until)
     if not_after ~= "" and now > tonumber(not_after) then
         return -2
     end
@@ -49,7 +50,8 @@ local function renew_reader(k, value, token_text, ttl_ms, name, not_after)
             return 0
         elseif counter(k.fence) > token then
             return 0
-        elseif is_quarantined and not of_writer then
+        elseif not of_writer and
+            (is_quarantined or restore_until ~= "" and now > tonumber(restore_until)) then
             return -1
         end
         if of_writer then
@@ -68,8 +70,8 @@ end
 
 local answers = {}
 for i = 1, (#KEYS - 2) / 5 do
-    local is_answered, answer = pcall(renew_reader, lock_keys(5 * i - 2), ARGV[5 * i],
-        ARGV[5 * i + 1], ARGV[5 * i + 2], ARGV[5 * i + 3], ARGV[5 * i + 4])
+    local is_answered, answer = pcall(renew_reader, lock_keys(5 * i - 2), ARGV[6 * i - 1],
+        ARGV[6 * i], ARGV[6 * i + 1], ARGV[6 * i + 2], ARGV[6 * i + 3], ARGV[6 * i + 4])
     answers[i] = is_answered and answer or -1
 end
 return {1, answers, member[4], member[5], member[7], now}
