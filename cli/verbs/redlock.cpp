@@ -29,7 +29,8 @@ std::string as_json(const std::vector<node_status>& nodes) {
     for (const auto& each : nodes) {
         text.begin_object().field("node", each.name).field("votes", each.votes);
         text.field("objection", each.objection);
-        text.field("incarnation", static_cast<std::int64_t>(each.incarnation)).end_object();
+        text.field("incarnation", static_cast<std::int64_t>(each.incarnation));
+        text.field("warning", each.warning).end_object();
     }
     return text.end_array().str();
 }
@@ -49,7 +50,7 @@ int show(const std::vector<node_status>& nodes, bool wants_json) {
             rows.add({{printable(each.name)},
                       {each.votes ? "yes" : "no", each.votes ? colour::green : colour::yellow},
                       {each.incarnation == 0 ? "-" : std::to_string(each.incarnation)},
-                      {printable(each.objection)}});
+                      {printable(each.objection.empty() ? each.warning : each.objection)}});
         std::cout << rows.text(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
         std::cout << votes << " of " << nodes.size() << " nodes vote; a lock needs "
                   << nodes.size() / 2 + 1 << ".\n";
@@ -76,21 +77,22 @@ void check_confirmation(const redlock_options& options) {
 }  // namespace
 
 int redlock_set(const redlock_options& options) {
+    if (options.operation != "init" && options.operation != "status" &&
+        options.operation != "rejoin")
+        throw failure(exit_code::usage, "There is no operation '" + options.operation +
+                                            "' of a set; use status, init or rejoin.");
+    if (options.operation != "init" && (options.force || options.yes))
+        throw failure(exit_code::usage, "Only init has --force and --yes; leave them out of " +
+                                            options.operation + ".");
     const service_location location = find_shared_location(options.location);
     if (!location.url.starts_with("redlock"))
         throw failure(exit_code::usage,
                       "Only Redlock has a set of nodes; name them, as in: pawl redlock status --on "
                       "redlock://HOST1,HOST2,HOST3.");
     const auto settings = redlock::parse(location.secret_url);
-    if (options.operation != "init" && (options.force || options.yes))
-        throw failure(exit_code::usage, "Only init has --force and --yes; leave them out of " +
-                                            options.operation + ".");
     if (options.operation == "init") {
         check_confirmation(options);
         redlock::begin_set(settings, options.force);
-    } else if (options.operation != "status" && options.operation != "rejoin") {
-        throw failure(exit_code::usage, "There is no operation '" + options.operation +
-                                            "' of a set; use status, init or rejoin.");
     }
     return show(redlock::examine_set(settings, options.operation == "rejoin"), options.json);
 }

@@ -52,6 +52,7 @@ struct node_status {
     // How often the node has become a member: 1 since the set began, and one more for each loss of
     // its data. 0: unknown.
     std::uint64_t incarnation = 0;
+    std::string warning{};  // what an operator should know, also if the node votes; may be empty
 };
 
 // For operators. They use a client of their own, and block the calling thread until all nodes have
@@ -64,8 +65,9 @@ struct node_status {
 // wait for a little more than `ttl_max` first; if they have formed a set that still waits, the call
 // ends the wait. `forget`: also nodes of a set that has granted locks, for a set whose majority has
 // lost its data at the same time. Throws errc::no_quorum or errc::unreachable if a node does not
-// answer. Without `forget`, throws errc::bad_option if a node is a member of another set, or of one
-// that has granted locks.
+// answer, and errc::no_set if a node's clock differs from the others' by more than a minute.
+// Without `forget`, throws errc::bad_option if a node is a member of another set, or of one that
+// has granted locks.
 void begin_set(const options& settings, bool forget = false);
 // The status of each node, in the order of their names. A node that does not answer does not vote,
 // and its `objection` says why. `rejoin`: first lets nodes that have lost their data join the set

@@ -108,6 +108,12 @@ boost::asio::awaitable<void> read_statuses(members& set, bool rejoin,
                           .votes = set.may_vote(i),
                           .objection = set.objection_of(i),
                           .incarnation = static_cast<std::uint64_t>(set.state_of(i).incarnation)});
+    for (std::size_t i = 0; i < set.size(); ++i)
+        if (const auto ahead = set.tokens_ahead(i); ahead.count() > 0)
+            result[i].warning =
+                "the tokens are " + std::to_string(ahead.count()) +
+                " s ahead of the nodes' clocks, and can repeat if a node gets older "
+                "data back while it runs";
     const auto trouble = set.trouble_of_set();
     if (trouble.empty()) co_return;
     for (std::size_t i = 0; i < set.size(); ++i)

@@ -4,11 +4,14 @@
 // How nodes become members of a set, and again after they have lost their data.
 #include "redlock_fixture.hpp"
 
+#include <support/moved_clock.hpp>
+
 #include <pawl/redlock.hpp>
 
 #include <gmock/gmock.h>
 #include <redlock_scripts.hpp>
 
+#include <algorithm>
 #include <future>
 
 namespace {
@@ -147,6 +150,19 @@ TEST_F(RedlockMembers, ANodeThatHasForgottenJoinsAgain) {
     }));
 }
 
+//   a client has used a lock, and asks for none any more | a node restarts without its data
+TEST_F(RedlockMembers, ANodeJoinsAgainWithoutARequest) {
+    redlock_group group;
+    const auto url = group.url(short_leases);
+    redlock_group::begin_set(url);
+    client locks = client_at(url);
+    (void)locks.acquire("it", {.ttl = 900ms}).release();
+    group.node(0).kill9();
+    group.node(0).start(false);
+    EXPECT_TRUE(eventually([&] { return member_of(group, 0, "incarnation") == "2"; }))
+        << client_log.text();
+}
+
 TEST_F(RedlockMembers, AFlushIsNoticedAlthoughTheServerRunsOn) {
     redlock_group group;
     const auto url = group.url(short_leases);
@@ -252,6 +268,68 @@ TEST_F(RedlockMembers, ASetBegunAnewCountsOnFromWhatItsNodesKnew) {
     redlock_group::begin_set(url, true);
     const auto next = client_at(url).acquire("it", {.ttl = 900ms}).token();
     EXPECT_GT(next.value(), far_ahead);
+}
+
+//   node 1's clock is an hour ahead | a set begins: its first counter is above that clock
+//   for an hour, the other clocks are below all counters, and no floor for nodes that get older
+//   data back: models/redlock/rolled_back.pml, fast_clock
+TEST_F(RedlockMembers, ASetBeginsOnlyWhenItsClocksAgree) {
+    support::moved_clock clock;
+    redlock_group group;
+    const auto url = group.url();
+    for (const auto by : {3600s, -3600s}) {
+        clock.step(by);
+        group.node(1).kill9();
+        {
+            const support::moved_clock::for_new_programs with_clock(clock);
+            group.node(1).start(false);
+        }
+        const auto is_named = [&](const std::string& sentence) {
+            return sentence.find("the clock of " + group.name_of(1) + " is 3") !=
+                       std::string::npos &&
+                   sentence.find(by > 0s ? "ahead of" : "behind") != std::string::npos;
+        };
+        EXPECT_TRUE(eventually([&] {
+            const auto failed = failure_at(url);
+            return failed && failed->reason == errc::no_set && is_named(failed->sentence);
+        })) << client_log.text();
+        for (const bool forget : {false, true}) {
+            try {
+                redlock_group::begin_set(url, forget);
+                ADD_FAILURE() << "a set began whose tokens are above its clocks";
+            } catch (const pawl::error& e) {
+                EXPECT_EQ(e.reason(), errc::no_set);
+                EXPECT_TRUE(is_named(e.what())) << e.what();
+            }
+            for (std::size_t node = 0; node < 3; ++node)
+                EXPECT_EQ(member_of(group, node, "highest"), "");
+        }
+        clock.step(-by);
+    }
+    redlock_group::begin_set(url);
+    EXPECT_TRUE(client_at(url).try_acquire("it", {.ttl = 500ms}).owns_lock());
+}
+
+// The clocks were set back, or the nodes knew such tokens when the set began.
+TEST_F(RedlockMembers, TokensAboveTheClocksAreShown) {
+    redlock_group group;
+    const auto url = group.url();
+    redlock_group::begin_set(url);
+    const auto settings = pawl::redlock::parse(url);
+    const auto has_finding = [&] {
+        const auto report = client_at(url).examine();
+        return std::ranges::any_of(report.findings,
+                                   [](const auto& each) { return each.topic == "tokens"; });
+    };
+    EXPECT_FALSE(has_finding());
+    for (const auto& each : pawl::redlock::examine_set(settings))
+        EXPECT_EQ(each.warning, "");
+    (void)group.node(1).execute({"HSET", "pawl:redlock", "highest", "2000000000000000"});
+    EXPECT_TRUE(has_finding());
+    for (const auto& each : pawl::redlock::examine_set(settings))
+        EXPECT_EQ(each.warning.find("s ahead of the nodes' clocks") != std::string::npos,
+                  each.name == group.name_of(1))
+            << each.warning;
 }
 
 // A client that waits learns that its nodes vote now, long before their quarantine would end.

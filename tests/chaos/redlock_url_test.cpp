@@ -5,6 +5,7 @@
 #include "redlock_fixture.hpp"
 
 #include <support/cluster_group.hpp>
+#include <support/fault_proxy.hpp>
 #include <support/sentinel_group.hpp>
 
 #include <gmock/gmock.h>
@@ -31,6 +32,14 @@ TEST_F(RedlockUrl, TheNumberOfNodesIsOdd) {
     const auto failed = failure_at("redlock://a,b,c,d,e,f,g,h,i");
     ASSERT_TRUE(failed.has_value());
     EXPECT_THAT(failed->sentence, HasSubstr("3, 5 or 7"));
+}
+
+TEST_F(RedlockUrl, AnEmptyListIsRefused) {
+    for (const auto* url : {"redlock://", "redlock:///0", "redlock://@/0"}) {
+        const auto failed = failure_at(url);
+        ASSERT_TRUE(failed.has_value()) << url;
+        EXPECT_THAT(failed->sentence, HasSubstr("names no node; give 3, 5 or 7"));
+    }
 }
 
 TEST_F(RedlockUrl, OptionsThatDoNotFitAreRefused) {
@@ -61,15 +70,34 @@ TEST_F(RedlockUrl, ATtlAboveTheLongestIsRefused) {
     }
 }
 
-// One process with two names would have two votes.
+// One process with two names would have two votes. Waiting does not help, so nobody waits.
 TEST_F(RedlockUrl, OneServerUnderTwoNamesIsRefused) {
     redlock_group group;
     const auto port = std::to_string(group.node(0).port());
-    const auto failed =
-        failure_at("redlock://127.0.0.1:" + port + ",localhost:" + port + "," + group.name_of(1));
-    ASSERT_TRUE(failed.has_value());
-    EXPECT_EQ(failed->reason, errc::no_quorum);
-    EXPECT_THAT(failed->sentence, HasSubstr("is the same server as"));
+    const auto names =
+        "redlock://127.0.0.1:" + port + ",localhost:" + port + "," + group.name_of(1);
+    for (const auto& url : {names, names + "?fenced=no"}) {
+        client locks = client_at(url);
+        try {
+            (void)locks.acquire("it", {.ttl = 1s});
+            ADD_FAILURE() << "granted";
+        } catch (const pawl::error& e) {
+            EXPECT_EQ(e.reason(), errc::bad_option) << e.what();
+            EXPECT_THAT(e.what(), HasSubstr("is the same server as"));
+        }
+    }
+}
+
+//   a set works | the name of one node leads to another node's server for a while
+//   the two others are a majority, and a client that waits goes on
+TEST_F(RedlockUrl, ASetThatWorksOutlivesANameThatLeadsToAnotherNode) {
+    redlock_group group;
+    support::fault_proxy name({group.node(0).port(), {}});
+    const auto url = "redlock://127.0.0.1:" + std::to_string(name.port()) + "," + group.name_of(1) +
+                     "," + group.name_of(2) + "?ttl_max=1000";
+    redlock_group::begin_set(url);
+    name.lead_to({group.node(1).port(), {}});
+    EXPECT_TRUE(client_at(url).acquire("it", {.ttl = 1s, .wait = patience}).owns_lock());
 }
 
 TEST_F(RedlockUrl, ListsThatDifferAreRefused) {
@@ -84,6 +112,9 @@ TEST_F(RedlockUrl, ListsThatDifferAreRefused) {
         ASSERT_TRUE(failed.has_value()) << other;
         EXPECT_EQ(failed->reason, errc::other_set);
         EXPECT_THAT(failed->sentence, HasSubstr("belongs to another set, redlock://"));
+        EXPECT_THAT(failed->sentence, HasSubstr(" with ttl_max=60000: all clients"));
+        EXPECT_THAT(failed->sentence,
+                    HasSubstr(other == three ? "this one has 60000" : "this one has 30000"));
         EXPECT_THROW((void)client_at(other).acquire("it", {.ttl = 1s}), pawl::error)
             << "a wait for what does not change";
     }

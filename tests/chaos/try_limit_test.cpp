@@ -68,6 +68,31 @@ TEST_F(TryLimit, HoldsInEachLayout) {
     }
 }
 
+TEST_F(TryLimit, HoldsOverNodesThatAreFrozen) {
+    support::redlock_group group;
+    const auto url = group.url(slow);
+    support::redlock_group::begin_set(url);
+    client connected = limited(url), late = limited(url);
+    EXPECT_TRUE(connected.try_acquire("other", {.ttl = 2s}).owns_lock());
+    for (const std::size_t node : {0U, 1U})
+        group.node(node).freeze();
+    for (auto* const locks : {&connected, &late}) {
+        const auto tried = failure_of([&] { (void)locks->try_acquire("it", {.ttl = 2s}); });
+        const auto waited =
+            failure_of([&] { (void)locks->acquire("it", {.ttl = 2s, .wait = 0s}); });
+        for (const auto& failed : {tried, waited}) {
+            ASSERT_TRUE(failed);
+            EXPECT_EQ(failed->reason, errc::no_quorum);
+            for (const std::size_t node : {0U, 1U})
+                EXPECT_NE(failed->sentence.find(group.name_of(node)), std::string::npos)
+                    << failed->sentence;
+        }
+    }
+    for (const std::size_t node : {0U, 1U})
+        group.node(node).thaw();
+    EXPECT_TRUE(can_acquire(late));
+}
+
 TEST_F(TryLimit, HoldsInTheAsyncApi) {
     asio::io_context loop;
     const pawl::client_options settings{.drain = 0s, .try_limit = 300ms};

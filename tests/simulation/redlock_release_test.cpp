@@ -40,5 +40,63 @@ TEST(RedlockRelease, IsTakenOverAfterAnotherHolderHasLeft) {
     }
 }
 
+//   A: holds the lock | node 2 has lost the key, and node 3 has the rest of an attempt that failed
+//   A: releases: a minority has another owner, which proves no later holder
+TEST(RedlockRelease, IsUnknownIfAMinorityHasTheRestOfAnAttempt) {
+    redlock_programs set(3, 1, {});
+    auto& request = set.acquire(*set.programs[0], {.ttl = 10s});
+    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    set.loop.run_for(100ms);
+    set.networks[1]->server().execute(0, {"DEL", "pawl:{it}"});
+    set.networks[2]->server().execute(0, {"SET", "pawl:{it}", "another;1", "PX", "9000"});
+    std::optional<release_result> result;
+    set.release(*set.programs[0], request, result);
+    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }));
+    EXPECT_EQ(result, release_result::unknown);
+}
+
+//   A: holds the lock | node 2 is silent, as A knows; node 3 has the rest of an attempt
+//   A: releases: only node 2 could decide, and gets a tenth of the ttl, not the rest of the lease
+TEST(RedlockRelease, WaitsNotLongForNodesThatAreSilent) {
+    redlock_programs set(3, 1, {});
+    auto& request = set.acquire(*set.programs[0], {.ttl = 9s});
+    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    set.networks[1]->freeze();
+    set.loop.run_for(5s);
+    set.networks[2]->server().execute(0, {"SET", "pawl:{it}", "another;1", "PX", "9000"});
+    std::optional<release_result> result;
+    set.release(*set.programs[0], request, result);
+    EXPECT_TRUE(set.run_until([&] { return result.has_value(); }, 1s));
+    EXPECT_EQ(result, release_result::unknown);
+}
+
+//   P: holds a lock, and waits for another one | some nodes are silent | P closes within its drain
+//   time of 5 s, also if the nodes have never answered
+TEST(RedlockClose, TakesTheDrainTimeAtMost) {
+    for (const std::size_t silent : {1U, 2U, 3U})
+        for (const bool is_connected : {true, false}) {
+            redlock_programs set(3, 2, {});
+            auto& program = *set.programs[0];
+            if (is_connected) {
+                auto& held = set.acquire(program, {.ttl = 9s});
+                ASSERT_TRUE(set.run_until([&] { return held.outcome.has_value(); }));
+            }
+            for (std::size_t node = 0; node < silent; ++node)
+                set.networks[node]->freeze();
+            auto& waiting = set.acquire(program, {.ttl = 9s});
+            set.loop.run_for(is_connected ? 4s : 10ms);
+            bool closed = false;
+            program.process.post([&] {
+                program.locks->async_close(
+                    redlock_programs::run_in(program, [&closed] { closed = true; }));
+            });
+            EXPECT_TRUE(set.run_until([&] { return closed; }, 5100ms))
+                << silent << " silent nodes" << (is_connected ? "" : ", never connected");
+            EXPECT_TRUE(waiting.outcome.has_value());
+            for (std::size_t node = 0; node < silent; ++node)
+                set.networks[node]->thaw();
+        }
+}
+
 }  // namespace
 }  // namespace pawl::simulation

@@ -72,6 +72,17 @@ TEST(Contest, ARankThatDoesNotWinIsTakenForDead) {
     EXPECT_GT(given_way, 1);
 }
 
+// A try that waits for days meets any number of others.
+TEST(Contest, TheRanksThatATryHasGivenWayToAreForgotten) {
+    precedence known;
+    for (int i = 0; i < 4; ++i)
+        known.give_way_to(rank_of(early));
+    EXPECT_FALSE(known.respects(rank_of(early)));
+    for (int i = 0; i < 300; ++i)
+        known.give_way_to("rank " + std::to_string(i));
+    EXPECT_TRUE(known.respects(rank_of(early)));
+}
+
 TEST(Contest, WritersComeBeforeReadersAndOtherLibrariesGiveWayThemselves) {
     const precedence known;
     contest writer(late, false, 3), reader(early, true, 3);

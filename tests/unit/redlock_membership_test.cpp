@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -89,6 +90,33 @@ TEST(Membership, NoClockGivesAnAbsurdToken) {
         EXPECT_GE(token_of_clock(us), 0) << us;
         EXPECT_LT(token_of_clock(us), absurd_token) << us;
     }
+}
+
+TEST(Membership, TheFurthestClockDiffersMostFromTheMedian) {
+    using namespace std::chrono_literals;
+    const auto of_three = furthest_clock({10s, 3610s, 12s});
+    EXPECT_EQ(of_three.node, 1U);
+    EXPECT_EQ(of_three.ahead, 3598s);
+    const auto behind = furthest_clock({7s, -90s, 8s, 9s, 10s});
+    EXPECT_EQ(behind.node, 1U);
+    EXPECT_EQ(behind.ahead, -98s);
+    EXPECT_EQ(furthest_clock({5s, 5s, 5s}).ahead, 0s);
+}
+
+TEST(Membership, AClockIsSoundFor100YearsFrom1970) {
+    EXPECT_TRUE(is_sound_clock(0));
+    EXPECT_TRUE(is_sound_clock(1'800'000'000'000'000));
+    EXPECT_FALSE(is_sound_clock(-1));
+    EXPECT_FALSE(is_sound_clock(3'155'760'000'000'000));
+    EXPECT_FALSE(is_sound_clock(std::numeric_limits<std::int64_t>::max()));
+}
+
+TEST(Membership, TokensTellTheTimeBetweenThem) {
+    const auto first = token_of_clock(1'800'000'000'000'000);
+    const auto second = token_of_clock(1'800'000'090'000'000);
+    EXPECT_EQ(time_between(first, second).count(), 90);
+    EXPECT_EQ(time_between(second, first).count(), -90);
+    EXPECT_EQ(time_between(first, first).count(), 0);
 }
 
 }  // namespace

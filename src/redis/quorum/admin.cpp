@@ -43,6 +43,13 @@ finding versions_finding(const std::set<std::string>& versions) {
             "at a time, and wait until it votes again"};
 }
 
+finding tokens_finding(std::chrono::seconds ahead) {
+    return {
+        grade::warning, "tokens", std::to_string(ahead.count()) + " s ahead of the nodes' clocks",
+        "until the clocks reach them, tokens can repeat after a node gets older data back while "
+        "it runs; never do that to a node"};
+}
+
 }  // namespace
 
 asio::awaitable<void> locks::require_majority() {
@@ -306,6 +313,10 @@ asio::awaitable<examination> locks::examine() {
         throw error(failures.lasting_reason().value_or(errc::no_quorum),
                     "No node can be examined: " + failures.text(members_.names()) + ".");
     if (versions.size() > 1) report.findings.push_back(versions_finding(versions));
+    std::chrono::seconds tokens_ahead{};
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        tokens_ahead = std::max(tokens_ahead, members_.tokens_ahead(i));
+    if (tokens_ahead.count() > 0) report.findings.push_back(tokens_finding(tokens_ahead));
     const bool has_majority = voters >= members_.majority();
     auto trouble = has_majority ? std::string() : members_.trouble_of_set();
     if (!has_majority && trouble.empty())

@@ -32,10 +32,16 @@ public:
         const auto given_way = given_way_.find(rank);
         return given_way == given_way_.end() || given_way->second < patience;
     }
-    void give_way_to(const std::string& rank) { ++given_way_[rank]; }
+    // A try that waits for days meets any number of others. Then it forgets them, and may give way
+    // to a dead one again.
+    void give_way_to(const std::string& rank) {
+        if (given_way_.size() >= most_ranks && !given_way_.contains(rank)) given_way_.clear();
+        ++given_way_[rank];
+    }
 
 private:
     static constexpr unsigned patience = 4;
+    static constexpr std::size_t most_ranks = 256;
     std::map<std::string, unsigned> given_way_;
 };
 

@@ -54,18 +54,62 @@ std::string marks_of(const genesis_record& record) {
     return redlock::text_of(marks);
 }
 
+install_call first_membership(const set_parameters& set, const genesis_record& record,
+                              std::size_t node, duration quarantine) {
+    return {.set = set,
+            .nonce = record.nonces[node],
+            .incarnation = "1",
+            .vector = marks_of(record),
+            .highest = std::to_string(record.seed),
+            .quarantine_ms = redis::milliseconds_text(quarantine),
+            .genesis = text_of(record)};
+}
+
 }  // namespace
 
-asio::awaitable<std::optional<std::int64_t>> members::read_clock(std::size_t node) {
+asio::awaitable<void> members::read_clock(std::size_t node, clocks& into) {
     const std::array<std::string_view, 1> ask{"TIME"};
-    if (!link_of(node).connected()) co_return std::nullopt;
-    const auto answer = co_await link_of(node).exec(ask, now() + reply_timeout_);
-    redis::throw_if_error(answer, name_of(node));
-    if (answer.items.size() != 2) co_return std::nullopt;
+    if (!link_of(node).connected()) co_return;
+    try {
+        const auto answer = co_await link_of(node).exec(ask, now() + reply_timeout_);
+        redis::throw_if_error(answer, name_of(node));
+        if (answer.items.size() != 2) co_return;
+        const auto seconds =
+            std::clamp<std::int64_t>(redis::parse_number(answer.items[0]), 0, 1LL << 40);
+        const std::chrono::microseconds shown(seconds * 1'000'000 +
+                                              redis::parse_number(answer.items[1]) % 1'000'000);
+        into[node] =
+            shown - std::chrono::duration_cast<std::chrono::microseconds>(now().time_since_epoch());
+    } catch (const error& e) {
+        nodes_[node].trouble = e.what();
+    }
+}
+
+asio::awaitable<members::clocks> members::read_clocks() {
+    clocks result(size());
+    std::vector<asio::awaitable<void>> requests;
+    for (std::size_t i = 0; i < size(); ++i)
+        requests.push_back(read_clock(i, result));
+    co_await client_.join(std::move(requests));
+    co_return result;
+}
+
+// The seed of the tokens is above all clocks. If one of them is far ahead, the others cannot be a
+// floor for a long time: models/redlock/rolled_back.pml, fast_clock.
+std::string members::objection_to_clocks(const clocks& known) const {
+    std::vector<std::chrono::microseconds> shown;
+    for (const auto& each : known) {
+        if (!each) return {};  // no set begins without that node
+        shown.push_back(*each);
+    }
+    const auto furthest = furthest_clock(shown);
+    if (std::chrono::abs(furthest.ahead) <= most_clock_difference) return {};
     const auto seconds =
-        std::clamp<std::int64_t>(redis::parse_number(answer.items[0]), 0, 1LL << 40);
-    co_return token_of_clock(seconds * 1'000'000 +
-                             redis::parse_number(answer.items[1]) % 1'000'000);
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::abs(furthest.ahead));
+    return "the clock of " + name_of(furthest.node) + " is " + std::to_string(seconds.count()) +
+           " s " + (furthest.ahead.count() > 0 ? "ahead of" : "behind") +
+           " the clocks of the other nodes, and a set begins only when they differ by less than a "
+           "minute; set it right, and try again";
 }
 
 // All nodes must have forgotten everything at one time: between the two times that each was asked.
@@ -83,48 +127,44 @@ asio::awaitable<void> members::begin_set_of(reports first, duration quarantine) 
         if (second[i]->highest < absurd_token)
             record.seed = std::max(record.seed, second[i]->highest);
     }
-    for (std::size_t i = 0; i < size(); ++i) {
-        const auto clock = co_await read_clock(i);
-        if (!clock) co_return;
-        record.seed = std::max(record.seed, *clock);
-    }
-    for (std::size_t i = 0; i < size(); ++i) {
-        install_call call{.set = set_,
-                          .nonce = record.nonces[i],
-                          .incarnation = "1",
-                          .vector = marks_of(record),
-                          .highest = std::to_string(record.seed),
-                          .quarantine_ms = redis::milliseconds_text(quarantine),
-                          .genesis = text_of(record)};
-        co_await install(i, std::move(call));
-    }
+    const auto shown = co_await read_clocks();
+    if (!std::ranges::all_of(shown, &clocks::value_type::has_value)) co_return;
+    repair_trouble_ = objection_to_clocks(shown);
+    if (!repair_trouble_.empty()) co_return;
+    const auto at = std::chrono::duration_cast<std::chrono::microseconds>(now().time_since_epoch());
+    for (const auto& each : shown)
+        record.seed = std::max(record.seed, token_of_clock((*each + at).count()));
+    std::vector<asio::awaitable<void>> installations;
+    bool is_installed = false;
+    for (std::size_t i = 0; i < size(); ++i)
+        installations.push_back(
+            install_if_new(i, first_membership(set_, record, i, quarantine), is_installed));
+    co_await client_.join(std::move(installations));
     if (context_.log)
         context_.log("the nodes knew no set, and form a new one; it grants its first lock in " +
                      redis::milliseconds_text(quarantine) + " ms");
 }
 
+asio::awaitable<void> members::install_if_new(std::size_t node, install_call call, bool& into) {
+    const bool is_installed = co_await install(node, std::move(call));
+    into = into || is_installed;
+}
+
 // A set began, and not all nodes learned it. A node whose nonce is still the one of then has never
 // been a member.
 asio::awaitable<void> members::finish_genesis(const reports& known) {
+    std::vector<asio::awaitable<void>> installations;
     bool has_finished = false;
     for (std::size_t i = 0; i < size(); ++i) {
         if (!is_member(known[i])) continue;
         const auto record = parse_genesis(known[i]->genesis);
         if (record.nonces.size() != size() || record.seed >= absurd_token) continue;
-        for (std::size_t j = 0; j < size(); ++j) {
-            if (!known[j] || known[j]->is_member || known[j]->member.nonce != record.nonces[j])
-                continue;
-            install_call call{.set = set_,
-                              .nonce = record.nonces[j],
-                              .incarnation = "1",
-                              .vector = marks_of(record),
-                              .highest = std::to_string(record.seed),
-                              .quarantine_ms = redis::milliseconds_text(quarantine_),
-                              .genesis = known[i]->genesis};
-            const bool is_installed = co_await install(j, std::move(call));
-            has_finished = has_finished || is_installed;
-        }
+        for (std::size_t j = 0; j < size(); ++j)
+            if (known[j] && !known[j]->is_member && known[j]->member.nonce == record.nonces[j])
+                installations.push_back(install_if_new(
+                    j, first_membership(set_, record, j, quarantine_), has_finished));
     }
+    co_await client_.join(std::move(installations));
     if (has_finished) co_return;
     // A node that gives no answer has not forgotten.
     repair_trouble_ = is_lost() ? std::string(lost_set) : std::string(few_members);
@@ -152,6 +192,10 @@ error members::membership_error(std::size_t node, const member_report& report) c
                 "init --force begins a new set."};
 }
 
+error members::no_set_begun() const {
+    return {errc::no_set, "No set was begun: " + repair_trouble_ + "."};
+}
+
 asio::awaitable<void> members::end_first_quarantine(const reports& known) {
     for (std::size_t i = 0; i < size(); ++i) {
         const end_quarantine_call call{set_, known[i]->member.nonce};
@@ -168,7 +212,8 @@ asio::awaitable<void> members::require_complete_set() {
                                              objection_of(i) + "; run the command again.");
 }
 
-// Nothing is forgotten unless all nodes answer: a set that works must not be lost.
+// Nothing is forgotten unless all nodes answer, and can begin a set: one that works must not be
+// lost.
 asio::awaitable<void> members::begin_set(bool forget_members) {
     co_await learn_standings();
     auto first = co_await prepare_all();
@@ -177,6 +222,9 @@ asio::awaitable<void> members::begin_set(bool forget_members) {
         co_await end_first_quarantine(first);
         co_return co_await require_complete_set();
     }
+    const auto shown = co_await read_clocks();
+    repair_trouble_ = objection_to_clocks(shown);
+    if (!repair_trouble_.empty()) throw no_set_begun();
     if (forget_members) {
         for (std::size_t i = 0; i < size(); ++i)
             co_await forget(i, {});
@@ -186,6 +234,7 @@ asio::awaitable<void> members::begin_set(bool forget_members) {
     for (std::size_t i = 0; i < size(); ++i)
         if (first[i]->is_member) throw membership_error(i, *first[i]);
     co_await begin_set_of(first, {});
+    if (!repair_trouble_.empty()) throw no_set_begun();
     co_await require_complete_set();
 }
 

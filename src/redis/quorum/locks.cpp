@@ -120,11 +120,15 @@ bool locks::is_idle() {
 // While a majority answers, the rest of a hold at the other nodes keeps nobody from the lock, and
 // ends with its lease.
 asio::awaitable<void> locks::close(time_point give_up_at) {
+    members_.stop();
+    const auto look_again = std::chrono::milliseconds(5);  // an undo or a repair may have ended
+    // Programs that make one try would otherwise form no set of far nodes, and let no node join.
+    while (members_.repairs_soon() && now() < give_up_at)
+        co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
     std::size_t answering = 0;
     for (std::size_t i = 0; i < members_.size(); ++i)
         if (members_.link_of(i).connected() && !members_.is_silent(i)) ++answering;
     if (answering >= members_.majority()) {
-        const auto look_again = std::chrono::milliseconds(5);  // an undo may have ended
         while (!is_idle() && now() < give_up_at)
             co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
         give_up_at = std::min(give_up_at, now());
@@ -182,7 +186,7 @@ void locks::on_connected(const redis::link& connected_link) {
     members_.on_connected(connected_link);
     for (std::size_t i = 0; i < members_.size(); ++i)
         if (const auto clock_us = connected_link.current().time_us;
-            &members_.link_of(i) == &connected_link && clock_us > 0)
+            &members_.link_of(i) == &connected_link && clock_us > 0 && is_sound_clock(clock_us))
             node_clocks_[i] = std::chrono::microseconds(clock_us) - now().time_since_epoch();
     report_if_other_server(connected_link);
     undos_.of(connected_link).retry_now();

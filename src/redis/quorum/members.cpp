@@ -24,12 +24,6 @@ namespace {
 constexpr auto connection_grace = 100ms;
 constexpr auto standing_interval = 1s;
 
-std::string seconds_text(duration time_span) {
-    return std::to_string(std::max<std::int64_t>(
-               1, std::chrono::ceil<std::chrono::seconds>(time_span).count())) +
-           " s";
-}
-
 }  // namespace
 
 // A node counts its quarantine by its own clock, and a lease that was granted before may end late
@@ -86,123 +80,6 @@ std::size_t members::count_voters() const {
     return count;
 }
 
-std::string members::objection_of(std::size_t node) const {
-    const auto& asked = nodes_[node];
-    const auto trouble =
-        asked.trouble.empty() ? "has not answered yet" : without_name(asked.trouble, name_of(node));
-    if (!asked.server->connected()) {
-        const auto failure = asked.server->connection_failure();
-        return failure.empty() ? trouble : without_name(failure, name_of(node));
-    }
-    switch (asked.state) {
-    case standing::unknown: return trouble;
-    case standing::forgetful: return "has lost its data, or is new, and waits to join the set";
-    case standing::other_set:
-        return "belongs to another set, " +
-               (asked.other_nodes.empty() ? "perhaps one of an earlier version of Pawl"
-                                          : asked.other_nodes) +
-               ": all clients must name the same nodes in the same way, with the same ttl_max";
-    case standing::outdated:
-        return "is not what the other nodes know by this name: another server has joined the set "
-               "in its place, or it has got older data back; two servers must never answer to one "
-               "name";
-    case standing::unsuitable: return asked.trouble;
-    case standing::member: break;
-    }
-    if (asked.quarantine_ends > now())
-        return "has joined the set lately, and votes in " +
-               seconds_text(asked.quarantine_ends - now()) +
-               ", because a hold that it does not know may last until then";
-    return {};
-}
-
-std::vector<std::string> members::names() const {
-    std::vector<std::string> result;
-    for (const auto& each : nodes_)
-        result.push_back(each.name);
-    return result;
-}
-
-std::string members::objections() const {
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < size(); ++i)
-        texts.push_back(objection_of(i));
-    return grouped_text(names(), texts);
-}
-
-bool members::is_lost() const {
-    const auto forgetful = static_cast<std::size_t>(
-        std::ranges::count(nodes_, standing::forgetful, &node_record::state));
-    return forgetful < size() && size() - forgetful < majority();
-}
-
-std::string members::trouble_of_set() const {
-    const bool is_new = std::ranges::all_of(
-        nodes_, [](const node_record& each) { return each.state == standing::forgetful; });
-    // The last repair may have come before some of the nodes.
-    if (is_new && !may_begin_set_) return std::string(no_set);
-    if (!repair_trouble_.empty()) return repair_trouble_;
-    if (is_lost()) return std::string(lost_set);
-    return is_new ? std::string(no_set) : std::string();
-}
-
-std::optional<time_point> members::quarantine_end() const {
-    std::vector<time_point> ends;
-    for (std::size_t i = 0; i < size(); ++i)
-        if (nodes_[i].server->connected() && nodes_[i].state == standing::member)
-            ends.push_back(nodes_[i].quarantine_ends);
-    if (ends.size() < majority()) return std::nullopt;
-    const auto last = ends.begin() + static_cast<std::ptrdiff_t>(majority()) - 1;
-    std::ranges::nth_element(ends, last);
-    if (*last <= now()) return std::nullopt;
-    return *last;
-}
-
-std::optional<errc> members::lasting_reason() const {
-    node_failures failures(size());
-    for (std::size_t i = 0; i < size(); ++i) {
-        const auto& each = nodes_[i];
-        if (!each.server->connected() && !each.trouble.empty())
-            failures.add(i, error(each.trouble_reason, each.trouble));
-        if (each.server->connected() && each.state == standing::other_set)
-            failures.add(i, error(errc::other_set, objection_of(i)));
-    }
-    return failures.lasting_reason();
-}
-
-errc members::reason_of(std::size_t node) const noexcept {
-    return nodes_[node].server->connected() && nodes_[node].state == standing::other_set
-               ? errc::other_set
-               : errc::no_quorum;
-}
-
-bool members::is_new_set() const {
-    return std::ranges::all_of(nodes_, [this](const node_record& each) {
-        return each.server->connected() && each.state == standing::member &&
-               each.member.incarnation == 1 && each.quarantine_ends > now();
-    });
-}
-
-bool members::forms_no_set() const {
-    const auto member_count =
-        static_cast<std::size_t>(std::ranges::count(nodes_, standing::member, &node_record::state));
-    return member_count < majority() && std::ranges::all_of(nodes_, [](const node_record& each) {
-               return each.server->connected() && each.state != standing::unknown &&
-                      each.state != standing::unsuitable;
-           });
-}
-
-error members::no_majority() const {
-    const auto reason = forms_no_set() || is_new_set() ? errc::no_set : errc::no_quorum;
-    auto text = "Fewer than " + std::to_string(majority()) + " of the " + std::to_string(size()) +
-                " nodes can vote: " + objections();
-    auto trouble = may_begin_set_ ? repair_trouble_ : trouble_of_set();
-    if (is_new_set()) trouble = new_set;
-    if (!trouble.empty()) text += "; " + trouble;
-    if (has_server_twice()) return {errc::bad_option, text + "."};
-    return {lasting_reason().value_or(reason), text + "."};
-}
-
 // Every node has answered or failed.
 bool members::is_connected() const {
     return std::ranges::none_of(nodes_, [](const node_record& each) {
@@ -220,14 +97,16 @@ asio::awaitable<bool> members::wait_until_ready(time_point give_up_at,
             connect(i);
             ask_again(i);
         }
-        if (may_repair && std::ranges::any_of(nodes_, &node_record::needs_repair)) start_repair();
+        // What is missing cannot be told before each node has answered or failed.
+        if (may_repair && is_connected() && std::ranges::any_of(nodes_, &node_record::needs_repair))
+            start_repair();
         if ((this->*is_ready)()) {
             if (!complete_by) complete_by = now() + connection_grace;
             if (is_connected() || now() >= *complete_by) co_return true;
             co_await changed_.wait_until(*complete_by);
             continue;
         }
-        if (is_settled() || now() >= give_up_at) co_return false;
+        if (is_settled() || has_server_twice() || now() >= give_up_at) co_return false;
         co_await changed_.wait_until(give_up_at);
     }
 }
@@ -245,10 +124,13 @@ asio::awaitable<std::optional<error>> members::wait_for_readable(time_point give
     co_return std::make_optional<error>(no_majority());
 }
 
-// A set begins only with all its nodes, so with fencing such a server is in none.
+// A set begins only with all its nodes. One that has begun goes on without the node that has
+// another one's server at the moment.
 bool members::has_server_twice() const {
-    return !set_.is_fenced() && std::ranges::any_of(nodes_, [](const node_record& each) {
-        return each.server->connected() && each.state == standing::unsuitable;
+    if (set_.is_fenced() && count_members() > 0) return false;
+    return std::ranges::any_of(nodes_, [this](const node_record& each) {
+        const bool is_unsuitable = !set_.is_fenced() && each.state == standing::unsuitable;
+        return each.server->connected() && (each.is_second_name || is_unsuitable);
     });
 }
 
@@ -304,12 +186,18 @@ std::string members::objection_to_server(std::size_t node) const {
     if (session.run_id.empty())
         return "its run id is not known, so a restart, or a second name of the server, could not "
                "be noticed; allow the user INFO, as pawl acl shows";
-    for (std::size_t i = 0; i < size(); ++i)
-        if (i != node && nodes_[i].server->connected() &&
-            nodes_[i].server->current().run_id == session.run_id)
-            return "is the same server as " + name_of(i) +
-                   "; each node must be a server of its own";
+    if (set_.is_fenced() && !is_sound_clock(session.time_us))
+        return "its clock shows a time before 1970 or after 2069; set it right, and connect again";
     return {};
+}
+
+std::optional<std::size_t> members::node_with_same_server(std::size_t node) const {
+    const auto& run_id = nodes_[node].server->current().run_id;
+    for (std::size_t i = 0; i < size(); ++i)
+        if (i != node && !run_id.empty() && nodes_[i].server->connected() &&
+            nodes_[i].server->current().run_id == run_id)
+            return i;
+    return std::nullopt;
 }
 
 void members::on_connected(const redis::link& node_link) {
@@ -347,6 +235,7 @@ asio::awaitable<void> members::learn_standing(std::size_t node) {
     // A later connection asks for itself.
     if (link_of(node).current().connection_number == connection && into[node])
         adopt(node, *into[node]);
+    repair_without_requests();
     changed_.notify_all();
 }
 
@@ -354,7 +243,8 @@ asio::awaitable<void> members::ask_standing(std::size_t node, reports& into) {
     try {
         const standing_call call{set_};
         const auto asked_at = now();
-        const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
+        const auto answer =
+            co_await ask_node(link_of(node), call, now() + reply_timeout_, always, &known_scripts_);
         note_round_trip(node, now() - asked_at);
         redis::throw_if_error(answer, name_of(node));
         into[node] = call.read(answer);
@@ -377,8 +267,15 @@ bool members::is_member(const std::optional<member_report>& report) const {
 
 void members::adopt(std::size_t node, const member_report& report) {
     auto& asked = nodes_[node];
-    asked.trouble = objection_to_server(node);
     const bool is_of_set = report.is_member && report.set == set_.set;
+    // The server itself knows which node it is, if it is one.
+    const bool is_this_node =
+        is_of_set && set_.is_fenced() && !is_of_another_node(report.member, node);
+    const auto twin = is_this_node ? std::nullopt : node_with_same_server(node);
+    asked.is_second_name = twin.has_value();
+    asked.trouble =
+        twin ? "is the same server as " + name_of(*twin) + "; each node must be a server of its own"
+             : objection_to_server(node);
     if (asked.trouble.empty() && is_of_set && set_.is_fenced() &&
         !is_sound(report.member, report.highest, size()))
         asked.trouble = "its membership is damaged; delete its key " + set_.member_key +
@@ -393,6 +290,7 @@ void members::adopt(std::size_t node, const member_report& report) {
     } else {
         asked.state = standing::member;
         asked.member = report.member;
+        asked.highest = report.highest;
         asked.quarantine_ends =
             now() + std::chrono::milliseconds(std::clamp<std::int64_t>(
                         report.quarantine_ms, 0, redis::milliseconds_of(1LL << 50).count()));
@@ -420,16 +318,23 @@ void members::judge_members() {
 // The largest clock that a majority of the nodes has reached: at least one of them is right while a
 // minority is wrong.
 std::int64_t members::token_floor() const {
-    std::vector<std::int64_t> clocks;
+    std::vector<std::int64_t> shown;
     for (const auto& each : nodes_) {
         if (!each.server->connected()) continue;
         const auto passed =
             std::chrono::duration_cast<std::chrono::microseconds>(now() - each.connected_at);
-        clocks.push_back(token_of_clock(each.server->current().time_us, passed));
+        shown.push_back(token_of_clock(each.server->current().time_us, passed));
     }
-    if (clocks.size() < majority()) return 0;
-    std::ranges::sort(clocks, std::ranges::greater{});
-    return clocks[majority() - 1];
+    if (shown.size() < majority()) return 0;
+    std::ranges::sort(shown, std::ranges::greater{});
+    return shown[majority() - 1];
+}
+
+std::chrono::seconds members::tokens_ahead(std::size_t node) const {
+    const auto floor = token_floor();
+    if (floor == 0 || !nodes_[node].is_member()) return {};
+    const auto ahead = time_between(floor, nodes_[node].highest);
+    return ahead > most_clock_difference ? ahead : std::chrono::seconds(0);
 }
 
 void members::on_objection(std::size_t node, const standing_reply& refusal) {

@@ -4,12 +4,13 @@
 // The nodes of a set: which of them may vote, and how a node that has forgotten its data becomes a
 // member again. docs/backends/redlock.md describes genesis and rejoin; their models are
 // models/redlock/genesis.pml, amnesia.pml and replaced.pml. The members are in members.cpp,
-// genesis.cpp and repair.cpp.
+// objections.cpp, genesis.cpp and repair.cpp.
 #pragma once
 
 #include "member_calls.hpp"
 
 #include "../common/back_off.hpp"
+#include "../scripting/known_scripts.hpp"
 #include "../transport/link.hpp"
 
 #include "../../core/util/wakeup_list.hpp"
@@ -19,6 +20,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -35,6 +37,9 @@ inline constexpr std::string_view few_members =
 inline constexpr std::string_view no_set =
     "the nodes form no set yet; when no holder of a lock of these nodes is left, run pawl redlock "
     "init, or request a lock and wait for a little more than ttl_max";
+inline constexpr std::string_view perhaps_new =
+    "if the nodes are new, and no holder of a lock of them is left, pawl redlock init makes them a "
+    "set";
 inline constexpr std::string_view new_set =
     "the set is new; if no holder of a lock of these nodes is left, pawl redlock init ends the "
     "wait";
@@ -108,6 +113,14 @@ public:
     // The smallest counter of a new hold: what the nodes' clocks say. Data of earlier times have
     // smaller ones. The clocks of a minority cannot raise it.
     [[nodiscard]] std::int64_t token_floor() const;
+    // By how much the highest token that the node knows is above the nodes' clocks, which are then
+    // no floor; 0: not, or not known. Differences that a new set may have do not count.
+    [[nodiscard]] std::chrono::seconds tokens_ahead(std::size_t node) const;
+
+    // A repair is under way, and all nodes that it asks answer.
+    [[nodiscard]] bool repairs_soon() const;
+    // The client closes: no repair is repeated.
+    void stop();
 
     // A node has heard of a later memory of another one.
     void on_outdated() { start_repair(); }
@@ -154,9 +167,11 @@ private:
         time_point connected_at{};
         time_point quarantine_ends{};
         membership_state member{};
+        std::int64_t highest = 0;                 // the highest token that it knows
         std::string other_nodes{};                // of another set that it belongs to, as a URL
         std::string trouble{};                    // why the last request or connection failed
         errc trouble_reason = errc::unreachable;  // of a failed connection
+        bool is_second_name = false;              // of another node's server
         bool is_connecting = false;
         bool is_silent = false;
         duration round_trip{};                    // smoothed; 0: not known
@@ -168,6 +183,9 @@ private:
         [[nodiscard]] bool needs_repair() const noexcept {
             return server->connected() &&
                    (state == standing::forgetful || state == standing::outdated);
+        }
+        [[nodiscard]] bool is_forgetful() const noexcept {
+            return server->connected() && state == standing::forgetful;
         }
         [[nodiscard]] bool is_member() const noexcept {
             return server->connected() && state == standing::member;
@@ -188,6 +206,7 @@ private:
     [[nodiscard]] bool is_new_set() const;
     // All nodes have answered, and too few of them are members.
     [[nodiscard]] bool forms_no_set() const;
+    [[nodiscard]] bool may_be_new() const;
     [[nodiscard]] error no_majority() const;
     [[nodiscard]] bool is_connected() const;
     [[nodiscard]] bool is_settled() const { return !is_repairing_ && is_connected(); }
@@ -200,6 +219,7 @@ private:
     // Finds out which members are outdated.
     void judge_members();
     [[nodiscard]] std::string objection_to_server(std::size_t node) const;
+    [[nodiscard]] std::optional<std::size_t> node_with_same_server(std::size_t node) const;
     void log(std::size_t node, const std::string& text) const {
         if (context_.log) context_.log(name_of(node) + ": " + text);
     }
@@ -214,6 +234,10 @@ private:
     // Unless a repair is under way, or one has ended lately.
     void start_repair();
     boost::asio::awaitable<void> repair();
+    // Starts repairs until no node needs one, with growing pauses, if this client uses locks: a
+    // node that has restarted must not depend on the next request.
+    void repair_without_requests();
+    boost::asio::awaitable<void> repeat_repairs();
     boost::asio::awaitable<void> repair_once();
     using reports = std::vector<std::optional<member_report>>;
     // Asks all connected nodes, which may begin a new membership.
@@ -234,13 +258,20 @@ private:
     boost::asio::awaitable<void> require_complete_set();
     void require_all(const reports& answers) const;
     [[nodiscard]] error membership_error(std::size_t node, const member_report& report) const;
+    // Otherwise `repair_trouble_` may say why not.
     boost::asio::awaitable<void> begin_set_of(reports first, duration quarantine);
+    // Of each node, what its clock shows when this client's clock is 0.
+    using clocks = std::vector<std::optional<std::chrono::microseconds>>;
+    boost::asio::awaitable<void> read_clock(std::size_t node, clocks& into);
+    boost::asio::awaitable<clocks> read_clocks();
+    [[nodiscard]] std::string objection_to_clocks(const clocks& known) const;
+    [[nodiscard]] error no_set_begun() const;
     boost::asio::awaitable<void> finish_genesis(const reports& known);
     boost::asio::awaitable<std::vector<std::optional<mark_call::answer>>> mark_at_others(
         std::size_t node, std::string nonce, std::int64_t incarnation);
     boost::asio::awaitable<void> install_anew(std::size_t node, const reports& known);
     boost::asio::awaitable<bool> install(std::size_t node, install_call call);
-    boost::asio::awaitable<std::optional<std::int64_t>> read_clock(std::size_t node);
+    boost::asio::awaitable<void> install_if_new(std::size_t node, install_call call, bool& into);
 
     std::vector<node_record> nodes_;
     const set_parameters& set_;
@@ -250,11 +281,14 @@ private:
     const redis::limits& bounds_;
     background& client_;
     redis::back_off repair_pauses_;
+    redis::known_scripts known_scripts_;
     core::wakeup_list changed_;
     time_point next_repair_ = time_point::min();
     bool is_repairing_ = false;
     bool may_begin_set_ = false;  // a lock was requested, or an operator has said so
-    bool is_operator_ = false;    // who has asked for the repair, and waits for it
+    bool is_operator_ = false;    // an operator has asked for the repair, and waits for it
+    bool repeats_repairs_ = false;
+    bool is_stopped_ = false;
     std::string repair_trouble_;
 };
 

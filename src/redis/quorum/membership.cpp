@@ -18,6 +18,8 @@ constexpr std::size_t max_vector = 64;
 // Far above what restarts can reach.
 constexpr std::int64_t max_incarnation = 1'000'000'000;
 constexpr std::string_view nonce_of_two = "-";
+constexpr std::chrono::microseconds century(3'155'760'000'000'000);
+constexpr std::int64_t tokens_per_second = 65536;
 
 bool is_incarnation(std::int64_t number) noexcept {
     return number > 0 && number <= max_incarnation;
@@ -61,8 +63,27 @@ std::uint64_t epoch_of(std::string_view nonce) noexcept {
     return dot == std::string_view::npos ? 0 : redis::parse_number(nonce.substr(dot + 1));
 }
 
+bool is_sound_clock(std::int64_t us_since_1970) noexcept {
+    return us_since_1970 >= 0 && us_since_1970 < century.count();
+}
+
+clock_difference furthest_clock(const std::vector<std::chrono::microseconds>& clocks) {
+    auto sorted = clocks;
+    const auto median = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::ranges::nth_element(sorted, median);
+    clock_difference result;
+    for (std::size_t i = 0; i < clocks.size(); ++i)
+        if (const auto ahead = clocks[i] - *median;
+            std::chrono::abs(ahead) > std::chrono::abs(result.ahead))
+            result = {i, ahead};
+    return result;
+}
+
+std::chrono::seconds time_between(std::int64_t first, std::int64_t second) noexcept {
+    return std::chrono::seconds((second - first) / tokens_per_second);
+}
+
 std::int64_t token_of_clock(std::int64_t us_since_1970, std::chrono::microseconds passed) noexcept {
-    constexpr std::chrono::microseconds century(3'155'760'000'000'000);
     const std::chrono::microseconds since_1970(
         std::clamp<std::int64_t>(us_since_1970, 0, century.count()));
     return core::clock_token(

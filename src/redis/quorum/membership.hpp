@@ -67,6 +67,21 @@ void merge_marks(std::vector<member_mark>& into, const std::vector<member_mark>&
 [[nodiscard]] std::int64_t token_of_clock(std::int64_t us_since_1970,
                                           std::chrono::microseconds passed = {}) noexcept;
 
+// False: the clock shows a time that Pawl does not compute with, before 1970 or after 2069.
+[[nodiscard]] bool is_sound_clock(std::int64_t us_since_1970) noexcept;
+
+// Of the clocks of an odd number of nodes, the one that differs most from the median.
+struct clock_difference {
+    std::size_t node = 0;
+    std::chrono::microseconds ahead{};  // of the median; negative: behind
+};
+[[nodiscard]] clock_difference furthest_clock(const std::vector<std::chrono::microseconds>& clocks);
+// The clocks of a new set may differ by so much. The first tokens are above the clock that is most
+// ahead, and until the others reach it, the clocks are no floor for tokens.
+inline constexpr std::chrono::minutes most_clock_difference(1);
+// How much later a clock shows the second token than the first.
+[[nodiscard]] std::chrono::seconds time_between(std::int64_t first, std::int64_t second) noexcept;
+
 // The form of the scripts: "INCARNATION:NONCE …". What is no mark becomes one with incarnation 0.
 [[nodiscard]] std::string text_of(const std::vector<member_mark>& vector);
 [[nodiscard]] std::vector<member_mark> parse_marks(std::string_view text);

@@ -54,10 +54,11 @@ template <class Call, class MayRepeat>
     co_return answer;
 }
 
+inline constexpr auto always = [] { return true; };
+
 template <class Call>
 [[nodiscard]] boost::asio::awaitable<redis::reply> ask_node(redis::link& node, const Call& call,
                                                             time_point give_up_at) {
-    constexpr auto always = [] { return true; };
     return ask_node(node, call, give_up_at, always);
 }
 

@@ -133,6 +133,10 @@ std::vector<redis::options> nodes_of(core::url url) {
 }
 
 error count_error(std::size_t nodes) {
+    if (nodes == 0)
+        return {errc::bad_option,
+                "The Redlock URL names no node; give 3, 5 or 7, as in "
+                "redlock://HOST1,HOST2,HOST3."};
     if (nodes % 2 == 0 && nodes > 0)
         return {errc::bad_option,
                 "Redlock over " + std::to_string(nodes) +

@@ -32,7 +32,7 @@ struct locks::release_round {
 
     const shared_locks locks;
     const std::shared_ptr<const std::string> token;
-    time_point give_up_at{};
+    time_point give_up_at{}, silent_until{};
     std::vector<std::optional<redis::acquire_attempt>> undos;
     std::map<node_release, std::size_t> counts{};
     [[nodiscard]] std::size_t count(node_release result) const {
@@ -85,7 +85,8 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
 }
 
 // Only silent nodes are missing. If another holder has some of the others, a majority may still be
-// among the silent ones, which are perhaps only slower than the rest.
+// among the silent ones, which are perhaps only slower than the rest: they get the time that an
+// acquire gives a node.
 bool locks::is_decided(const release_round& round) const {
     std::size_t missing = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -95,7 +96,7 @@ bool locks::is_decided(const release_round& round) const {
     }
     const bool is_open =
         round.released() < members_.majority() && round.released() + missing >= members_.majority();
-    return round.of_others() == 0 || !is_open;
+    return round.of_others() == 0 || !is_open || now() >= round.silent_until;
 }
 
 // All nodes are asked: also one that did not answer the acquire may have the lock.
@@ -108,6 +109,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         std::make_shared<const std::string>(std::to_string(held.grant.token.value())),
         members_.size(), context_);
     round->give_up_at = release_deadline(held);
+    round->silent_until = now() + node_timeout(held.claim.ttl);
     std::size_t connected = 0;
     for (std::size_t i = 0; i < members_.size(); ++i)
         connected += members_.link_of(i).connected() ? 1 : 0;
@@ -127,7 +129,9 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         if (round->released() >= majority && !grace_ends) grace_ends = now() + release_grace;
         const auto until = std::min(round->give_up_at, grace_ends.value_or(round->give_up_at));
         if (now() >= until || is_decided(*round)) break;
-        co_await round->changed.wait_until(until);
+        const bool may_be_slow = now() < round->silent_until;
+        co_await round->changed.wait_until(may_be_slow ? std::min(until, round->silent_until)
+                                                       : until);
     }
     if (round->answers() < majority) co_return release_result::unknown;
     if (round->released() >= majority) co_return release_result::released;

@@ -33,6 +33,45 @@ void members::start_repair() {
     }
 }
 
+void members::repair_without_requests() {
+    if (!may_begin_set_ || repeats_repairs_ || is_stopped_) return;
+    if (std::ranges::none_of(nodes_, &node_record::needs_repair)) return;
+    repeats_repairs_ = true;
+    try {
+        client_.spawn(repeat_repairs());
+    } catch (...) {
+        repeats_repairs_ = false;
+        throw;
+    }
+}
+
+asio::awaitable<void> members::repeat_repairs() {
+    struct end_guard {
+        members& owner;
+        ~end_guard() { owner.repeats_repairs_ = false; }
+    };
+    const end_guard guard{*this};
+    redis::back_off pauses(*context_.time, {.first_pause = 1s, .longest_pause = 60s});
+    while (!is_stopped_ && std::ranges::any_of(nodes_, &node_record::needs_repair)) {
+        if (is_connected()) start_repair();
+        const auto next = now() + pauses.next_pause();
+        while (!is_stopped_ && now() < next)
+            co_await changed_.wait_until(next);
+    }
+}
+
+void members::stop() {
+    is_stopped_ = true;
+    changed_.notify_all();
+}
+
+bool members::repairs_soon() const {
+    return is_repairing_ && is_connected() &&
+           std::ranges::none_of(nodes_, [](const node_record& each) {
+               return each.server->connected() && each.is_silent;
+           });
+}
+
 // Ends when the nodes' standings are known: an acquire that still finds no majority starts the next
 // repair, after a pause of its own.
 asio::awaitable<void> members::repair() {
@@ -80,9 +119,13 @@ asio::awaitable<void> members::repair_once() {
         else
             repair_trouble_ = no_set;
     } else if (!std::ranges::all_of(known, &std::optional<member_report>::has_value)) {
+        std::string missing;
+        for (std::size_t i = 0; i < size(); ++i)
+            if (!known[i]) missing += (missing.empty() ? "" : ", ") + name_of(i);
         repair_trouble_ =
-            "a set begins only when all of its nodes can join: those that are missing could be the "
-            "majority of an earlier set";
+            "a set begins only when all of its nodes can join, and nodes that do not answer could "
+            "be the majority of an earlier set: " +
+            missing;
     }
     static_cast<void>(co_await prepare_all());
 }
@@ -104,7 +147,8 @@ asio::awaitable<void> members::prepare_one(std::size_t node, reports& into) {
     try {
         const auto nonce = new_nonce(node);
         const prepare_call call{set_, nonce};
-        const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
+        const auto answer =
+            co_await ask_node(link_of(node), call, now() + reply_timeout_, always, &known_scripts_);
         redis::throw_if_error(answer, name_of(node));
         auto report = call.read(answer);
         adopt(node, report);
@@ -257,7 +301,8 @@ asio::awaitable<void> members::install_anew(std::size_t node, const reports& kno
 
 asio::awaitable<bool> members::install(std::size_t node, install_call call) {
     try {
-        const auto answer = co_await ask_node(link_of(node), call, now() + reply_timeout_);
+        const auto answer =
+            co_await ask_node(link_of(node), call, now() + reply_timeout_, always, &known_scripts_);
         redis::throw_if_error(answer, name_of(node));
         co_return call.read(answer);
     } catch (const error& e) {

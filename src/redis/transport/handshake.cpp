@@ -164,7 +164,8 @@ session parse_handshake(const std::string& subject, const std::vector<reply>& re
     }
     if (replies[3].items.size() == 2)
         result.time_us =
-            parse_number(replies[3].items[0]) * 1'000'000 + parse_number(replies[3].items[1]);
+            std::clamp<std::int64_t>(parse_number(replies[3].items[0]), -1, 1LL << 40) * 1'000'000 +
+            parse_number(replies[3].items[1]) % 1'000'000;
     return result;
 }
 

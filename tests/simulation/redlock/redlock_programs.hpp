@@ -53,8 +53,10 @@ public:
         return boost::asio::bind_executor(by.process.get_executor(), std::move(handler));
     }
 
+    // `begins_set`: as an operator, before the programs start.
     redlock_programs(std::size_t nodes, std::size_t count, network_faults faults,
-                     std::uint64_t seed = 1, node_link_faults link_faults = {})
+                     std::uint64_t seed = 1, node_link_faults link_faults = {},
+                     bool begins_set = true)
         : random_(seed) {
         options_.ttl_max = std::chrono::seconds(10);
         plan_.node_count = nodes;
@@ -67,7 +69,7 @@ public:
                 return chosen_server{.network = reached};
             });
         }
-        begin_set();
+        if (begins_set) begin_set();
         for (std::size_t i = 0; i < count; ++i)
             programs.push_back(std::make_unique<program>(loop, choices_, options_, random_.fork(),
                                                          "P" + std::to_string(i + 1), link_faults));
