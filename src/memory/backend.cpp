@@ -51,7 +51,9 @@ public:
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                   time_point give_up_at) override {
         const auto sent_at = begin_request();
-        if (gate_) co_await pass_gate();
+        // As with a server: an attempt that does not wait has its own limit.
+        const bool is_waiting = give_up_at > sent_at;
+        if (gate_) co_await pass_gate(is_waiting ? give_up_at : sent_at + client_->try_limit);
         auto granted = store_->try_acquire(requested, client_);
         if (granted) granted->deadline = sent_at + requested.ttl - drift(requested.ttl);
         if (granted || give_up_at <= now()) co_return granted;
@@ -59,7 +61,7 @@ public:
         auto waiting = store_->join(*attempt);
         while (!waiting.granted && now() < give_up_at) {
             co_await (*attempt)->wakeup.wait_until(std::min(give_up_at, waiting.refresh_at));
-            if (gate_) co_await pass_gate();
+            if (gate_) co_await pass_gate(give_up_at);
             waiting = store_->refresh(*attempt);
             ++(waiting.granted ? client_->request_counters->pushes
                                : client_->request_counters->requests);
@@ -170,7 +172,9 @@ private:
         ++client_->request_counters->requests;
         return now();
     }
-    asio::awaitable<void> pass_gate() const { return gate_->pass(*client_->time, client_->strand); }
+    asio::awaitable<void> pass_gate(time_point give_up_at = time_point::max()) const {
+        return gate_->pass(*client_->time, client_->strand, give_up_at);
+    }
     bool is_forked() const noexcept { return made_in_.is_forked(); }
     void throw_if_forked() const {
         if (is_forked())

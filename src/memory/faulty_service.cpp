@@ -3,6 +3,7 @@
 
 #include "service.hpp"
 
+#include "core/engine/validate.hpp"
 #include "core/lease/loss_reasons.hpp"
 
 #include <pawl/testing.hpp>
@@ -30,6 +31,7 @@ void faulty_service::delay(duration by) { definition_->gate().delay(by); }
 void faulty_service::recover() { definition_->gate().recover(); }
 
 bool faulty_service::end_hold(std::string_view name, loss_reason reason) {
+    core::check_name(name);
     if (!core::is_ended_by_service(reason) && reason != loss_reason::forced)
         throw error(errc::bad_option,
                     "A service cannot end a hold for this reason; use missing, taken_over, "

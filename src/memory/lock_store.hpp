@@ -27,12 +27,14 @@ struct session {
           time(context.time),
           listener(context.listener),
           client_identity(std::move(context.process)),
+          try_limit(context.try_limit),
           request_counters(std::move(context.counts)) {}
 
     boost::asio::any_io_executor strand;
     runtime* const time;
     loss_listener* const listener;
     const identity client_identity;
+    const duration try_limit;
     // Counts each step that would be a request to a server.
     const std::shared_ptr<counters> request_counters;
 

@@ -106,6 +106,12 @@ manual_clock::manual_clock() : runtime_(std::make_unique<clock_runtime>()) {}
 manual_clock::~manual_clock() = default;
 runtime* manual_clock::time() noexcept { return runtime_.get(); }
 time_point manual_clock::now() const noexcept { return runtime_->now(); }
-void manual_clock::advance(duration by) { runtime_->advance(by); }
+
+void manual_clock::advance(duration by) {
+    if (by < duration::zero() || by > longest_step)
+        throw error(errc::bad_option,
+                    "The clock cannot be moved by this time; it must be 0 to 365 days.");
+    runtime_->advance(by);
+}
 
 }  // namespace pawl::testing

@@ -5,6 +5,10 @@
 
 #include "core/util/wakeup.hpp"
 
+#include <pawl/testing.hpp>
+
+#include <algorithm>
+
 namespace asio = boost::asio;
 
 namespace pawl::memory {
@@ -32,8 +36,8 @@ void request_gate::fail(errc reason) {
 }
 
 void request_gate::delay(duration by) {
-    if (by < duration::zero())
-        throw error(errc::bad_option, "The delay is negative; it must be 0 or more.");
+    if (by < duration::zero() || by > testing::longest_step)
+        throw error(errc::bad_option, "The delay is out of range; it must be 0 to 365 days.");
     const std::lock_guard lock(mutex_);
     delay_ = by;
 }
@@ -44,7 +48,8 @@ void request_gate::recover() {
     delay_ = {};
 }
 
-asio::awaitable<void> request_gate::pass(runtime& time, asio::any_io_executor strand) const {
+asio::awaitable<void> request_gate::pass(runtime& time, asio::any_io_executor strand,
+                                         time_point give_up_at) const {
     duration wait{};
     {
         const std::lock_guard lock(mutex_);
@@ -52,7 +57,12 @@ asio::awaitable<void> request_gate::pass(runtime& time, asio::any_io_executor st
     }
     if (wait > duration::zero()) {
         core::wakeup delayed(time, std::move(strand));
-        co_await delayed.wait_until(time.now() + wait);
+        const auto answered_at = time.now() + wait;
+        co_await delayed.wait_until(std::min(answered_at, give_up_at));
+        if (answered_at > give_up_at)
+            throw error(errc::unreachable,
+                        "The service did not answer in time: the test has "
+                        "delayed its answers.");
     }
     if (const auto reason = failure()) throw_failure(*reason);
 }

@@ -22,8 +22,10 @@ public:
     void delay(duration by);
     void recover();
 
-    // Waits for the delay, and throws if the service fails then.
-    boost::asio::awaitable<void> pass(runtime& time, boost::asio::any_io_executor strand) const;
+    // Waits for the delay, and throws if the service fails then, or has not answered by
+    // `give_up_at`.
+    boost::asio::awaitable<void> pass(runtime& time, boost::asio::any_io_executor strand,
+                                      time_point give_up_at = time_point::max()) const;
     // As backend::unreachable_reason.
     [[nodiscard]] std::string unreachable_reason() const;
 

@@ -115,6 +115,33 @@ TEST_F(TestKit, WhatNoServiceDoesIsRefused) {
         EXPECT_EQ(reason_of([&] { (void)service.end_hold("it", reason); }), errc::bad_option);
 }
 
+TEST_F(TestKit, TimesAndNamesThatAreNoneAreRefused) {
+    for (const pawl::duration by : {pawl::duration(-1s), pawl::forever}) {
+        EXPECT_EQ(reason_of([&] { clock.advance(by); }), errc::bad_option);
+        EXPECT_EQ(reason_of([&] { service.delay(by); }), errc::bad_option);
+    }
+    const auto before = clock.now();
+    clock.advance(0s);
+    EXPECT_EQ(clock.now(), before);
+    EXPECT_EQ(reason_of([&] { (void)service.end_hold(""); }), errc::bad_name);
+}
+
+// As docs/guide/testing-your-code.md says: a lease that is renewed in small steps lives until its
+// max_hold; one long step only ends the lease.
+TEST_F(TestKit, AMaxHoldEndsInSmallSteps) {
+    auto locks = make_client();
+    auto renewed = locks.acquire("renewed", {.ttl = 30s, .max_hold = 60s});
+    for (int i = 0; i < 7; ++i) {
+        clock.advance(9s);
+        if (i < 6) renewed.renew();
+    }
+    wait_for_loss(renewed);
+    EXPECT_EQ(renewed.why_lost(), loss_reason::max_hold);
+    const auto another = locks.acquire("another", {.ttl = 30s, .max_hold = 60s});
+    clock.advance(60s);
+    EXPECT_EQ(another.why_lost(), loss_reason::expired);
+}
+
 // With an event loop on the test's own thread, each step is exact.
 class AsyncTestKit : public TestKit {
 protected:
@@ -143,6 +170,32 @@ TEST_F(AsyncTestKit, ASlowServiceAnswersAfterTheDelay) {
     run_ready();
     ASSERT_TRUE(lock && *lock);
     EXPECT_LT(lock->safe_until(), asked_at + 30s) << "the lease counts from the request";
+}
+
+TEST_F(AsyncTestKit, ATryEndsAfterItsLimit) {
+    service.delay(5s);
+    error_code failure;
+    locks.async_try_acquire("it", {}, [&](error_code ec, const pawl::held_lock&) { failure = ec; });
+    run_ready();
+    clock.advance(999ms);
+    run_ready();
+    EXPECT_FALSE(failure);
+    clock.advance(1ms);
+    run_ready();
+    EXPECT_EQ(failure, error_code(make_error_code(errc::unreachable)));
+}
+
+//   A holds | the hold is ended by force | A releases before its client has run: as a server does,
+//   the service says that it does not have the hold
+TEST_F(TestKit, AReleaseBeforeTheNoticeFindsNoHold) {
+    auto locks = make_client();
+    auto lock = locks.acquire("it");
+    service.end_hold("it", loss_reason::forced);
+    const auto result = lock.release();
+    // The notice may have come first; then the release says what it said.
+    EXPECT_TRUE(
+        (result == pawl::release_result::expired && lock.why_lost() == loss_reason::missing) ||
+        (result == pawl::release_result::taken_over && lock.why_lost() == loss_reason::forced));
 }
 
 //   A waits for the lock | the service goes down, and comes back | the holder releases: A has it
