@@ -94,6 +94,7 @@ private:
     void report_grant(const blocking::held_locks& held_locks);
     void hold(blocking::held_locks& held_locks);
     void update_deadline(blocking::held_locks& held_locks);
+    [[nodiscard]] bool is_stop_near(duration within) const noexcept;
     void release(blocking::held_locks& held_locks);
     void kill_command() const;
     [[nodiscard]] bool kill_orphans() const;
@@ -256,6 +257,13 @@ void lock_process::update_deadline(blocking::held_locks& held_locks) {
     if (reached_max_hold) (void)held_locks.release();
 }
 
+// The supervisor stops the command when the published deadline is near. A renewal that is answered
+// just before that must be published before it, too.
+bool lock_process::is_stop_near(duration within) const noexcept {
+    const time_point until{duration(shared_.safe_until.load())};
+    return !loss_reported_ && boot_clock::now() >= until - margins_.term - within;
+}
+
 void lock_process::hold(blocking::held_locks& held_locks) {
     const std::stop_callback on_loss(held_locks.lost(), [this] { notify(); });
     const duration interval = std::clamp<duration>(options_.ttl / 40, 5ms, 500ms);
@@ -263,7 +271,8 @@ void lock_process::hold(blocking::held_locks& held_locks) {
         update_deadline(held_locks);
         say_kept();
         const auto left = kill_at_ - boot_clock::now();
-        wait(left > duration::zero() ? std::min(left, interval) : interval);
+        const auto pause = is_stop_near(2 * interval) ? interval / 8 : interval;
+        wait(left > duration::zero() ? std::min<duration>(left, pause) : pause);
     }
     // No process of the command may run when the next holder starts.
     if (orphaned_ && !end_orphans(held_locks) && held_locks.state() != lock_state::lost)

@@ -149,6 +149,41 @@ TEST_F(KeeperOnDemand, ALossThatOvertakesItsGrantIsReported) {
     EXPECT_EQ(request_count(), 0U);
 }
 
+//   1. The first request finds the lock taken, so the backend asks again under another owner. 2.
+//   The service grants that request. 3. The lock is released by force: the report reaches the
+//   client before the grant has reached the keeper, which knows only the first owner. 4. The grant
+//   reaches the keeper: the hold is lost already.
+TEST_F(KeeperOnDemand, ALossThatOvertakesTheGrantOfALaterAttemptIsReported) {
+    const claim requested{.name = "forced", .owner = "first owner", .ttl = ttl};
+    core::lease_keeper::reservation reservation(
+        keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
+    for (int i = 0; i < 40; ++i)
+        keeper_.handle_pushed_loss("another " + std::to_string(i), loss_reason::forced);
+    keeper_.handle_pushed_loss("second owner", loss_reason::forced);
+    auto granted = reservation.keep("second owner", {.deadline = time_.now() + ttl - drift(ttl),
+                                                     .stored_value = "forced value"});
+    const auto forced = std::exchange(granted.held_lease, nullptr);
+    run_ready();
+    EXPECT_EQ(losses_, 1);
+    EXPECT_EQ(forced->why_lost(), loss_reason::forced);
+}
+
+// Anybody may publish reports. Those about unknown owners are kept only while a grant is awaited,
+// and then only the last ones; a report that is forgotten is found by the next renewal.
+TEST_F(KeeperOnDemand, ReportsAboutUnknownOwnersAreBounded) {
+    const claim requested{.name = "forced", .owner = "first owner", .ttl = ttl};
+    keeper_.handle_pushed_loss("too early", loss_reason::forced);
+    EXPECT_EQ(keeper_.early_losses(), 0U);
+    {
+        const core::lease_keeper::reservation reservation(
+            keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
+        for (int i = 0; i < 1000; ++i)
+            keeper_.handle_pushed_loss(std::to_string(i), loss_reason::forced);
+        EXPECT_EQ(keeper_.early_losses(), core::lease_keeper::max_early_losses);
+    }
+    EXPECT_EQ(keeper_.early_losses(), 0U);
+}
+
 // The report is about an attempt that was repeated under another owner, and that one was granted.
 TEST_F(KeeperOnDemand, ALossOfAnEarlierAttemptIsNone) {
     const claim requested{.name = "again", .owner = "first owner", .ttl = ttl};

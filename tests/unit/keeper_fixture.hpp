@@ -99,11 +99,16 @@ public:
         return owners;
     }
     [[nodiscard]] std::size_t open_requests() const { return requests_.size(); }
+    [[nodiscard]] time_point useful_until_of(std::size_t request) const {
+        return requests_.at(request)->batch->renewals().front().useful_until;
+    }
     std::size_t renewals_at_once() const noexcept override { return largest_batch; }
+    std::size_t unanswered_renewals() const noexcept override { return most_unanswered; }
 
     [[nodiscard]] bool has_requests() const { return !requests_.empty(); }
 
     std::size_t largest_batch = 256;
+    std::size_t most_unanswered = 1;
     std::vector<std::string> operations;
     std::string released;      // the stored value of the released hold
     duration downgrade_ttl{};  // of the last request

@@ -75,8 +75,11 @@ struct renewal {
         missing,     // the same, and the service knows that nobody has the lock now
         failed_over  // the same, and a failover since the last confirmation is the likely reason
     };
-    const hold* held = nullptr;         // the hold to renew; does not change until it is settled
+    // The hold to renew. Until this renewal is settled, only its deadline changes, by the answer to
+    // another renewal of the same hold: see `backend::unanswered_renewals`.
+    const hold* held = nullptr;
     duration ttl{};                     // as the claim's, or shorter when `max_hold` is near
+    time_point useful_until{};          // no answer counts after this time
     outcome result = outcome::unknown;  // set by `renewal_batch::settle`
     time_point deadline{};              // set with `extended`
     bool is_settled = false;            // set by `settle`, too
@@ -247,6 +250,9 @@ public:
     virtual boost::asio::awaitable<void> renew(renewal_batch& batch) = 0;
     // The largest batch for `renew`, 1 or more: a single request must not keep a service busy.
     [[nodiscard]] virtual std::size_t renewals_at_once() const noexcept { return 256; }
+    // How many requests about one hold may be without an answer, 1 or more. With 1, the next
+    // renewal waits for the answer to the last one. A service that is far away needs more.
+    [[nodiscard]] virtual std::size_t unanswered_renewals() const noexcept { return 1; }
 
     // Releases the hold. The next waiter gets the lock (`capabilities::hands_over`), or is told
     // that it is free. Idempotent. `unknown`: no answer came in time. The backend then continues in

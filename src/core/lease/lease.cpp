@@ -125,6 +125,9 @@ bool lease::extend(time_point new_deadline) noexcept {
         return false;
     }
     const auto extended = std::min(new_deadline, end_of_max_hold_);
+    // The answer to an older renewal says nothing new.
+    if (extended < deadline() && !hold_.grant.needs_renewal)
+        return is_holding(status_.load().state);
     const auto old_deadline = deadline_.exchange(extended.time_since_epoch().count());
     if (!replace_held_status({lock_state::held, loss_reason::none})) {
         deadline_ = old_deadline;  // the watchdog has reported the loss

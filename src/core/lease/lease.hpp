@@ -123,7 +123,8 @@ public:
     // The release has found that the hold had ended before it. False: the hold was lost already.
     bool lose_at_release(loss_reason reason) noexcept;
 
-    // Moves the deadline. False: the old deadline is over, which is a loss. On the strand.
+    // Moves the deadline, never to an earlier time, except from the end of a claim window. False:
+    // the old deadline is over, which is a loss. On the strand.
     bool extend(time_point new_deadline) noexcept;
 
     // Makes the hold a shared one; its stored value may be another one now. On the strand.
@@ -166,7 +167,7 @@ public:
         loss_handler handler;
     };
     std::vector<loss_wait> loss_waits;
-    // Notified when the request in flight is answered, or when no answer is expected any more.
+    // Notified when a request is answered, or when no answer is expected any more.
     std::vector<std::shared_ptr<wakeup>> reply_waiters;
     void notify_replied();
     struct keeper_entry {
@@ -174,7 +175,14 @@ public:
         time_point next_due{};        // when the keeper handles the lease next
         time_point renew_at{};
         time_point risk_at{};
-        bool in_flight = false;
+        // The requests about the hold that have no answer yet.
+        std::size_t unanswered = 0;
+        // Of the newest of them. Later rounds have larger numbers.
+        std::uint64_t newest_round = 0;
+        // The deadline if all of them are answered.
+        time_point may_last_until{};
+        // A downgrade waits or is under way, so no renewal begins.
+        bool is_changing = false;
         // The next renewal is not sent early, together with others: after an unanswered one, and in
         // a claim window.
         bool must_not_be_early = false;

@@ -29,8 +29,12 @@ std::vector<renewal> renewals_of(std::span<const std::shared_ptr<lease>> leases,
                                  const capabilities& capabilities) {
     std::vector<renewal> renewals(leases.size());
     for (std::size_t i = 0; i < leases.size(); ++i) {
-        renewals[i].held = &leases[i]->granted_hold();
-        renewals[i].ttl = renewal_ttl(*leases[i], now, capabilities);
+        auto& each = renewals[i];
+        auto& may_last_until = leases[i]->in_keeper.may_last_until;
+        each.held = &leases[i]->granted_hold();
+        each.ttl = renewal_ttl(*leases[i], now, capabilities);
+        each.useful_until = std::max(leases[i]->deadline(), may_last_until);
+        may_last_until = std::max(each.useful_until, now + each.ttl - drift(each.ttl));
     }
     return renewals;
 }
@@ -46,21 +50,6 @@ lease_keeper::lease_keeper(runtime& time, asio::any_io_executor strand, backend&
       hooks_(std::move(callbacks)),
       wakeup_(time, strand_) {}
 
-lease_keeper::reservation::reservation(lease_keeper& keeper, std::shared_ptr<lease> lease)
-    : keeper_(keeper), lease_(std::move(lease)) {
-    keeper_.reserve(lease_);
-}
-
-lease_keeper::reservation::~reservation() {
-    if (lease_) keeper_.forget(lease_);
-}
-
-lease_handle lease_keeper::reservation::keep(std::string owner, grant grant) noexcept {
-    keeper_.record_grant(*lease_, std::move(owner), std::move(grant));
-    keeper_.keep(lease_);
-    return lease_handle(std::exchange(lease_, nullptr));
-}
-
 // Leases whose engine is not destroyed with the keeper would keep themselves alive for ever.
 lease_keeper::~lease_keeper() {
     while (!order_.empty()) {
@@ -69,27 +58,11 @@ lease_keeper::~lease_keeper() {
     }
 }
 
-void lease_keeper::reserve(const std::shared_ptr<lease>& lease) {
-    lease->in_keeper.self = lease;
-    by_owner_.insert(*lease);
-    lease->in_keeper.next_due = time_point::max();
-    lease->in_keeper.number = ++reservations_;
-    order_.insert(*lease);
-}
-
-void lease_keeper::record_grant(lease& lease, std::string owner, grant grant) noexcept {
-    if (owner.empty() || owner == lease.granted_hold().claim.owner)
-        return lease.record_grant({}, std::move(grant));
-    lease.in_keeper.pushed_loss = loss_reason::none;  // it was another attempt's
-    by_owner_.erase(by_owner_.iterator_to(lease));
-    lease.record_grant(std::move(owner), std::move(grant));
-    by_owner_.insert(lease);
-}
-
 void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
     lease->in_keeper.is_kept = true;
+    end_reservation();
     if (!lease->granted_hold().grant.needs_renewal) {
-        set_renewal_times(*lease);
+        set_renewal_times(*lease, true);
     } else {
         // The deadline is the end of a claim window, so thirds of the ttl do not apply. The first
         // renewal comes a little after the grant: a caller that releases at once needs none.
@@ -127,21 +100,13 @@ std::shared_ptr<lease> lease_keeper::first() const noexcept {
     return nullptr;
 }
 
-void lease_keeper::handle_pushed_loss(std::string_view owner, loss_reason reason) {
-    const auto entry = by_owner_.find(owner);
-    if (entry == by_owner_.end()) return;
-    const auto lease = entry->in_keeper.self;
-    // The report can overtake the grant on its way to the caller.
-    if (!lease->in_keeper.is_kept) lease->in_keeper.pushed_loss = reason;
-    lose(lease, reason);
-}
-
-// A renewal in flight may have been executed before the loss, so another one follows its answer.
+// A renewal in flight may have been executed before the loss, so another one follows it: at once,
+// or after the next answer if there is no room for it.
 void lease_keeper::confirm_all() noexcept {
     for (auto& held_lease : by_owner_) {
         if (!held_lease.in_keeper.is_kept || std::exchange(held_lease.in_keeper.must_confirm, true))
             continue;
-        if (!held_lease.in_keeper.in_flight) advance_confirmation(held_lease);
+        if (has_room(held_lease)) advance_confirmation(held_lease);
     }
 }
 
@@ -153,18 +118,37 @@ void lease_keeper::advance_confirmation(lease& lease) noexcept {
 }
 
 // The thirds of the ttl begin at the time from which the present deadline was computed.
-void lease_keeper::set_renewal_times(lease& lease) noexcept {
+void lease_keeper::set_renewal_times(lease& lease, bool is_newest) noexcept {
     const auto ttl = lease.granted_hold().claim.ttl;
     const auto begin = lease.deadline() + drift(ttl) - ttl;
     const bool is_final = lease.deadline_is_end_of_max_hold();
-    lease.in_keeper.must_not_be_early = false;
-    lease.in_keeper.renew_at = is_final ? time_point::max() : begin + ttl / 3;
     lease.in_keeper.risk_at = is_final ? time_point::max() : begin + ttl * 2 / 3;
+    // After the answer to an older renewal, the newest one decides when the next is due.
+    if (is_newest) {
+        lease.in_keeper.must_not_be_early = false;
+        lease.in_keeper.renew_at = is_final ? time_point::max() : begin + ttl / 3;
+    }
     update_order(lease);
 }
 
+// While the most renewals are unanswered, none is sent. If the service stays silent, the hold ends
+// at its deadline.
+bool lease_keeper::has_room(const lease& lease) const noexcept {
+    const auto most = std::max<std::size_t>(backend_.unanswered_renewals(), 1);
+    return !lease.in_keeper.is_changing && lease.in_keeper.unanswered < most;
+}
+
+void lease_keeper::mark_begun(lease& lease, std::uint64_t round) noexcept {
+    auto& entry = lease.in_keeper;
+    if (entry.unanswered++ == 0) entry.may_last_until = lease.deadline();
+    entry.newest_round = round;
+    entry.renew_at = lease.deadline_is_end_of_max_hold()
+                         ? time_point::max()
+                         : time_.now() + lease.granted_hold().claim.ttl / 3;
+}
+
 void lease_keeper::update_order(lease& lease) noexcept {
-    const auto renew_at = lease.in_keeper.in_flight ? time_point::max() : lease.in_keeper.renew_at;
+    const auto renew_at = has_room(lease) ? lease.in_keeper.renew_at : time_point::max();
     order_.erase(order_.iterator_to(lease));
     lease.in_keeper.next_due = std::min({renew_at, lease.in_keeper.risk_at, loss_time(lease)});
     order_.insert(lease);
@@ -209,6 +193,7 @@ void lease_keeper::stop() {
 
 void lease_keeper::renew_due(time_point now) {
     std::vector<std::shared_ptr<lease>> to_renew;
+    ++rounds_;
     set_next_run(time_point::min());  // `update_order` must not wake the coroutine that runs now
     try {
         while (!order_.empty() && handle_due(*order_.begin(), now, to_renew)) {}
@@ -230,8 +215,8 @@ bool lease_keeper::handle_due(lease& due_lease, time_point now,
         lose(due_lease.shared_from_this(), due_lease.in_keeper.pushed_loss);
         return true;
     }
-    const bool renewing = !due_lease.in_keeper.in_flight &&
-                          due_lease.in_keeper.next_due == due_lease.in_keeper.renew_at;
+    const bool renewing =
+        has_room(due_lease) && due_lease.in_keeper.next_due == due_lease.in_keeper.renew_at;
     // Leases that are nearly due are renewed in the same request, so many locks need few requests.
     // Leases that pause after a failure, or wait for the next round of confirmations, are not: a
     // service that fails at once, or restarts all the time, would get requests without a pause.
@@ -273,7 +258,7 @@ bool lease_keeper::begin_renewal(const std::shared_ptr<lease>& due_lease,
     } catch (const std::bad_alloc&) {
         return false;
     }
-    due_lease->in_keeper.in_flight = true;
+    mark_begun(*due_lease, rounds_);
     if (std::exchange(due_lease->in_keeper.must_confirm, false)) {
         due_lease->in_keeper.confirmation_pause = first_confirmation_pause;
         next_confirmation_ = plus(time_.now(), min_confirmation_interval);
@@ -299,10 +284,10 @@ void lease_keeper::send(std::span<const std::shared_ptr<lease>> to_renew) {
         to_renew = to_renew.subspan(share.size());
         try {
             std::vector<std::shared_ptr<lease>> batch(share.begin(), share.end());
-            asio::co_spawn(strand_, renew(std::move(batch)), asio::detached);
+            asio::co_spawn(strand_, renew(std::move(batch), rounds_), asio::detached);
         } catch (const std::bad_alloc&) {
             for (const auto& each : share)
-                settle(each, {});
+                settle(each, {}, rounds_);
         }
     }
 }
@@ -312,8 +297,9 @@ void lease_keeper::send(std::span<const std::shared_ptr<lease>> to_renew) {
 // The leases keep their engine alive, and the engine the keeper.
 class lease_keeper::renewal_request final : public renewal_batch {
 public:
-    renewal_request(lease_keeper& keeper, std::vector<std::shared_ptr<lease>> leases) noexcept
-        : keeper_(keeper), leases_(std::move(leases)) {}
+    renewal_request(lease_keeper& keeper, std::vector<std::shared_ptr<lease>> leases,
+                    std::uint64_t round) noexcept
+        : keeper_(keeper), leases_(std::move(leases)), round_(round) {}
     ~renewal_request() override {
         for (std::size_t i = 0; i < leases_.size(); ++i) {
             if (renewals().empty() || !renewals()[i].is_settled) settle_lease(i, {});
@@ -330,7 +316,7 @@ private:
     void settle_lease(std::size_t index, const renewal& reply) noexcept {
         const auto& settled = leases_[index];
         try {
-            keeper_.settle(settled, reply);
+            keeper_.settle(settled, reply, round_);
         } catch (...) {
             if (settled->in_keeper.is_kept) keeper_.update_order(*settled);
         }
@@ -338,58 +324,93 @@ private:
 
     lease_keeper& keeper_;
     const std::vector<std::shared_ptr<lease>> leases_;
+    const std::uint64_t round_;
 };
 
-asio::awaitable<void> lease_keeper::renew(std::vector<std::shared_ptr<lease>> leases) {
-    renewal_request request(*this, std::move(leases));
+asio::awaitable<renewal::outcome> lease_keeper::renew(std::vector<std::shared_ptr<lease>> leases,
+                                                      std::uint64_t round) {
+    renewal_request request(*this, std::move(leases), round);
     try {
         request.prepare();
         co_await backend_.renew(request);
         ++renewals_;
     } catch (...) {}  // the renewals that are not settled are unknown
+    const auto renewals = request.renewals();
+    co_return renewals.empty() ? renewal::outcome::unknown : renewals.front().result;
 }
 
-// Only one request about a hold is in flight: the answer to an earlier one would be outdated.
+// Ends also when the lease is not kept any more.
 asio::awaitable<void> lease_keeper::wait_for_reply(std::shared_ptr<lease> lease) {
-    while (lease->in_keeper.is_kept && lease->in_keeper.in_flight) {
-        const auto reply_wakeup = std::make_shared<wakeup>(time_, strand_);
-        lease->reply_waiters.push_back(reply_wakeup);
-        co_await reply_wakeup->wait_until(time_point::max());
-    }
-    if (!is_kept_in_this_process(*lease)) throw hold_ended(*lease);
+    const auto reply_wakeup = std::make_shared<wakeup>(time_, strand_);
+    lease->reply_waiters.push_back(reply_wakeup);
+    co_await reply_wakeup->wait_until(time_point::max());
 }
 
+// A renewal that is in flight already may have been executed before this call.
 asio::awaitable<void> lease_keeper::renew_now(std::shared_ptr<lease> held_lease) {
     for (;;) {
-        co_await wait_for_reply(held_lease);
+        while (is_kept_in_this_process(*held_lease) && !has_room(*held_lease))
+            co_await wait_for_reply(held_lease);
+        if (!is_kept_in_this_process(*held_lease)) throw hold_ended(*held_lease);
         // The batch and the coroutine are created first. If that fails, no request counts as in
         // flight.
         std::vector<std::shared_ptr<lease>> batch{held_lease};
-        auto request = renew(std::move(batch));
-        held_lease->in_keeper.in_flight = true;
+        const auto round = ++rounds_;
+        auto request = renew(std::move(batch), round);
+        mark_begun(*held_lease, round);
         update_order(*held_lease);
-        co_await std::move(request);
+        const auto outcome = co_await std::move(request);
         if (!is_kept_in_this_process(*held_lease)) throw hold_ended(*held_lease);
-        const bool is_unanswered =
-            held_lease->in_keeper.must_not_be_early;  // set by `postpone`; an answer clears it
-        if (!is_unanswered) co_return;
+        if (outcome == renewal::outcome::extended) co_return;
         wakeup pause(time_, strand_);
-        co_await pause.wait_until(held_lease->in_keeper.renew_at);
+        const auto now = time_.now();
+        co_await pause.wait_until(now + retry_pause(*held_lease, now));
     }
 }
 
+// Until the downgrade is over, no renewal begins.
+class lease_keeper::change_mark {
+public:
+    change_mark(lease_keeper& keeper, lease& changed) noexcept : keeper_(keeper), lease_(changed) {
+        set(true);
+    }
+    ~change_mark() {
+        set(false);
+        lease_.notify_replied();
+    }
+    change_mark(const change_mark&) = delete;
+    change_mark& operator=(const change_mark&) = delete;
+
+private:
+    void set(bool is_changing) noexcept {
+        lease_.in_keeper.is_changing = is_changing;
+        if (lease_.in_keeper.is_kept) keeper_.update_order(lease_);
+    }
+    lease_keeper& keeper_;
+    lease& lease_;
+};
+
+// Waits for the answers to the renewals in flight. They have the stored value of the exclusive
+// hold, so the service would refuse those that come after the downgrade, which would look like a
+// loss.
 asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> held_lease) {
-    co_await wait_for_reply(held_lease);
+    while (is_kept_in_this_process(*held_lease) && held_lease->in_keeper.is_changing)
+        co_await wait_for_reply(held_lease);
+    if (!is_kept_in_this_process(*held_lease)) throw hold_ended(*held_lease);
+    const change_mark mark(*this, *held_lease);
+    while (is_kept_in_this_process(*held_lease) && held_lease->in_keeper.unanswered > 0)
+        co_await wait_for_reply(held_lease);
+    if (!is_kept_in_this_process(*held_lease)) throw hold_ended(*held_lease);
     bool kept = false;
     bool granted = false;
     auto downgraded = held_lease->granted_hold();
     downgraded.claim.mode = lock_mode::shared;
     {
         std::vector<std::shared_ptr<lease>> batch{held_lease};
-        renewal_request request(*this, std::move(batch));
+        const auto round = ++rounds_;
+        renewal_request request(*this, std::move(batch), round);
+        mark_begun(*held_lease, round);
         request.prepare();
-        held_lease->in_keeper.in_flight = true;
-        update_order(*held_lease);
         auto reply = co_await request_downgrade(backend_, time_, strand_, held_lease);
         granted = reply.has_value();
         kept = held_lease->in_keeper.is_kept;
@@ -408,21 +429,29 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> held_lease)
     if (!held_lease->in_keeper.is_kept) throw hold_ended(*held_lease);
 }
 
-void lease_keeper::settle(const std::shared_ptr<lease>& lease, const renewal& reply) {
-    lease->in_keeper.in_flight = false;
+// An answer of an older round counts, too: each proves what the service has done. A refusal of any
+// round is a loss. Only a failure of the newest round is followed by a repetition, because
+// otherwise a later renewal is under way or has been answered.
+void lease_keeper::settle(const std::shared_ptr<lease>& lease, const renewal& reply,
+                          std::uint64_t round) {
+    --lease->in_keeper.unanswered;
     lease->notify_replied();
     if (!lease->in_keeper.is_kept) return;  // released or lost meanwhile
+    const bool is_newest = round == lease->in_keeper.newest_round;
     switch (reply.result) {
     case renewal::outcome::extended:
-        lease->in_keeper.confirmation_pause = {};
+        if (is_newest) lease->in_keeper.confirmation_pause = {};
         if (!lease->extend(reply.deadline)) return lose(lease, loss_reason::expired);
-        set_renewal_times(*lease);
+        set_renewal_times(*lease, is_newest);
         break;
     case renewal::outcome::refused: return lose(lease, loss_reason::taken_over);
     case renewal::outcome::missing: return lose(lease, loss_reason::missing);
     case renewal::outcome::failed_over: return lose(lease, loss_reason::failed_over);
-    case renewal::outcome::unknown: postpone(*lease); break;
+    case renewal::outcome::unknown:
+        if (is_newest) postpone(*lease);
+        break;
     }
+    update_order(*lease);
     advance_confirmation(*lease);
 }
 

@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <functional>
+#include <list>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,7 +23,9 @@
 
 namespace pawl::core {
 
-// Renews each lease after a third of its ttl, and repeats a failed renewal while there is time.
+// Renews each lease after every third of its ttl, without a wait for the answers to the last
+// renewals (`backend::unanswered_renewals` of them at most), and repeats a failed renewal while
+// there is time. An answer counts if it comes before the deadline, whichever renewal it is about.
 // Marks the lease at_risk after two thirds, and lost just before the deadline. Used on one strand.
 // See docs/contributing/internals.md, "The life of a hold".
 class lease_keeper {
@@ -71,6 +74,10 @@ public:
     bool drop(const std::shared_ptr<lease>& lease);
     // From the engine to the keeper: the service has reported that the hold of `owner` is lost.
     void handle_pushed_loss(std::string_view owner, loss_reason reason);
+    // The reports of losses under owners that the keeper does not know, while grants are awaited:
+    // the newest ones. A grant may turn out to have such an owner.
+    static constexpr std::size_t max_early_losses = 64;
+    [[nodiscard]] std::size_t early_losses() const noexcept { return early_losses_.size(); }
     // From the engine to the keeper: the service may have lost any hold. Renews all leases at once,
     // but not more often than once in `min_confirmation_interval`.
     void confirm_all() noexcept;
@@ -111,21 +118,29 @@ private:
 
     void reserve(const std::shared_ptr<lease>& lease);
     void record_grant(lease& lease, std::string owner, grant grant) noexcept;
+    void note_early_loss(std::string_view owner, loss_reason reason) noexcept;
+    [[nodiscard]] loss_reason early_loss_of(std::string_view owner) const noexcept;
     void keep(const std::shared_ptr<lease>& lease) noexcept;
+    void end_reservation() noexcept;
     void forget(const std::shared_ptr<lease>& lease) noexcept;
     void renew_due(time_point now);
     bool handle_due(lease& due_lease, time_point now,
                     std::vector<std::shared_ptr<lease>>& to_renew);
     bool begin_renewal(const std::shared_ptr<lease>& due_lease,
                        std::vector<std::shared_ptr<lease>>& to_renew);
+    void mark_begun(lease& lease, std::uint64_t round) noexcept;
+    [[nodiscard]] bool has_room(const lease& lease) const noexcept;
     void postpone(lease& lease) noexcept;
     void send(std::span<const std::shared_ptr<lease>> to_renew);
     boost::asio::awaitable<void> wait_for_reply(std::shared_ptr<lease> lease);
+    class change_mark;
     void update_order(lease& lease) noexcept;
-    void set_renewal_times(lease& lease) noexcept;
+    void set_renewal_times(lease& lease, bool is_newest) noexcept;
     void lose(const std::shared_ptr<lease>& lease, loss_reason reason);
-    boost::asio::awaitable<void> renew(std::vector<std::shared_ptr<lease>> leases);
-    void settle(const std::shared_ptr<lease>& lease, const renewal& reply);
+    // The outcome for the first lease.
+    boost::asio::awaitable<renewal::outcome> renew(std::vector<std::shared_ptr<lease>> leases,
+                                                   std::uint64_t round);
+    void settle(const std::shared_ptr<lease>& lease, const renewal& reply, std::uint64_t round);
     void advance_confirmation(lease& lease) noexcept;
 
     runtime& time_;
@@ -139,6 +154,13 @@ private:
     std::atomic<duration::rep> next_run_ = time_point::max().time_since_epoch().count();
     bool stopped_ = false;
     std::uint64_t reservations_ = 0;
+    std::size_t awaited_grants_ = 0;
+    struct early_loss {
+        std::string owner;
+        loss_reason reason;
+    };
+    std::list<early_loss> early_losses_;
+    std::uint64_t rounds_ = 0;  // of renewals
     time_point next_confirmation_ =
         time_point::min();  // the next round begins at this time or later
     // Both sets have the same leases, which keep themselves alive while they are in the sets.

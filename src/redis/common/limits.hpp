@@ -46,6 +46,10 @@ struct limits {
     std::size_t max_counted_hand_offs = 4096;
     // The largest number of holds that one script renews.
     std::size_t renewals_per_script = 256;
+    // The renewals of one hold that have no answer yet. They are at least ttl/6 apart, and answers
+    // count up to 2/3 of the ttl after their request, so no more than these can count. While as
+    // many are unanswered, no other is sent; in such an outage the hold ends at its deadline.
+    std::size_t unanswered_renewals = 4;
     // Unread messages of a latch's waiter. With more of them the waiter reads the latch instead.
     std::size_t max_unread_messages = 64;
     // The bounds of one listing: time, requests, and different keys. A server whose list never ends

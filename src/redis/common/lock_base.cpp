@@ -84,7 +84,7 @@ asio::awaitable<void> lock_base::renew_with_script(topology& servers, std::strin
                                                    std::span<const std::size_t> indices) {
     auto give_up_at = now();
     for (const auto index : indices)
-        give_up_at = std::max(give_up_at, batch.renewals()[index].held->grant.deadline);
+        give_up_at = std::max(give_up_at, batch.renewals()[index].useful_until);
     // A connection may have to be made first. The lease counts from the earliest time at which the
     // request can have been sent.
     const auto sent_at = now();

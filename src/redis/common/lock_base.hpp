@@ -51,6 +51,9 @@ public:
     }
     boost::asio::awaitable<void> close(time_point give_up_at) override;
     std::size_t renewals_at_once() const noexcept override { return bounds_.renewals_per_script; }
+    std::size_t unanswered_renewals() const noexcept override {
+        return bounds_.unanswered_renewals;
+    }
     bool resumes_on_strand() const noexcept override { return true; }
 
 protected:

@@ -36,7 +36,8 @@ asio::awaitable<renewal::outcome> lock_base::write_to_holds(topology& servers,
                                                             std::span<const hold> holds) {
     std::vector<renewal> renewals;
     for (const auto& each : holds)
-        renewals.push_back({.held = &each, .ttl = each.claim.ttl});
+        renewals.push_back(
+            {.held = &each, .ttl = each.claim.ttl, .useful_until = each.grant.deadline});
     renewal_batch batch(std::move(renewals));
     co_await renew_at(servers, batch);
     auto outcome = renewal::outcome::extended;

@@ -150,9 +150,10 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
                             .value = value,
                             .ttl_ms = milliseconds_text(requested.ttl),
                             .fenced = requested.fenced};
-    const auto sent_at = now();
+    sending_time sent{time()};
     const auto server_reply =
-        co_await run(record.lock_keys, call, deadline, prelude::none, server_link);
+        co_await run(record.lock_keys, call, deadline, prelude::none, server_link, &sent);
+    round_trip_ = now() - sent.at;
     if (server_reply.type == reply::kind::error) {
         if (proves_no_change(server_reply.text))
             undo_guard.set_state(acquire_attempt::state::settled);
@@ -162,7 +163,7 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
     undo_guard.set_state(acquire_attempt::state::settled);
     expects_to_wait_ = !outcome.granted;
     if (!outcome.granted) co_return std::nullopt;
-    co_return make_grant(requested, outcome, std::move(value), sent_at);
+    co_return make_grant(requested, outcome, std::move(value), sent.at);
 }
 
 asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guard,
@@ -196,10 +197,15 @@ asio::awaitable<std::optional<grant>> locks::queue_up(acquire_attempt& undo_guar
     const acquire_any_mode_call any_mode_call{
         .acquire = call, .mode = own_waiter.mode_code, .total_permits = own_waiter.total_permits};
     reply server_reply;
+    sending_time sent{time()};
+    const auto& lock_keys = own_record.lock_keys;
     if (is_plain)
-        server_reply = co_await run(own_record.lock_keys, call, deadline);
+        server_reply = co_await run(lock_keys, call, deadline, prelude::none, nullptr, &sent);
     else
-        server_reply = co_await run(own_record.lock_keys, any_mode_call, deadline);
+        server_reply =
+            co_await run(lock_keys, any_mode_call, deadline, prelude::none, nullptr, &sent);
+    round_trip_ = now() - sent.at;
+    own_waiter.sent_at = sent.at;
     if (server_reply.type == reply::kind::error) {
         // A release in this process may have handed the lock to this waiter meanwhile.
         if (proves_no_change(server_reply.text) && !own_waiter.received_grant)

@@ -15,6 +15,7 @@
 #include "latches.hpp"
 #include "waiters.hpp"
 
+#include <algorithm>
 #include <map>
 
 namespace pawl::redis {
@@ -73,8 +74,10 @@ private:
     [[nodiscard]] boost::asio::awaitable<reply> run(const keys& lock_keys, const Call& call,
                                                     time_point give_up_at,
                                                     prelude usual = prelude::none,
-                                                    link* known = nullptr) const {
-        return run_script(*servers_, lock_keys.lock(), call, words_of_, give_up_at, usual, known);
+                                                    link* known = nullptr,
+                                                    sending_time* sent = nullptr) const {
+        return run_script(*servers_, lock_keys.lock(), call, words_of_, give_up_at, usual, known,
+                          nullptr, sent);
     }
     [[nodiscard]] link& link_of(const keys& lock_keys) const noexcept {
         return lock_base::link_of(lock_keys.lock());
@@ -107,6 +110,12 @@ private:
                                                           std::shared_ptr<owner_record> record,
                                                           const claim& requested,
                                                           time_point give_up_at);
+    // For a waiter with this ttl. A server that is far away needs a longer window: the grant takes
+    // half of a round trip to the waiter, and the renewal that claims it a whole one.
+    [[nodiscard]] duration claim_window_for(duration ttl) const noexcept {
+        const auto least = bounds_.claim_window;
+        return std::min(std::max(least, 2 * round_trip_ + least / 6), ttl);
+    }
     [[nodiscard]] time_point next_refresh(const queue_state& queued) const;
     boost::asio::awaitable<std::optional<grant>> wait_in_queue(waiting_attempt& attempt,
                                                                const claim& requested,
@@ -204,6 +213,7 @@ private:
     // The first request of the last plain exclusive acquire or try found its lock taken. Then the
     // next acquire that may wait asks for a place in the queue with its first request.
     bool expects_to_wait_ = false;
+    duration round_trip_{};  // of the last request of an acquire or a waiter
 };
 
 }  // namespace pawl::redis

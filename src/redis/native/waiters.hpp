@@ -55,6 +55,8 @@ struct waiter {
     std::string name;  // of the lock
     std::shared_ptr<owner_record> record;
     duration ttl{};
+    // The same in each request of the waiter: the server may execute an old one late, and the next
+    // grant then has the window of that.
     duration claim_window{};
     std::string mode_code = "x";  // the scripts' mode: "x" exclusive, "s" shared, "pK" K permits
     std::string total_permits = "0";  // total permits; "0": the server's total

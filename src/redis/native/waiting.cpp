@@ -197,7 +197,10 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
             const auto deadline = std::max(give_up_at, sent_at + min_reply_wait);
             const auto server_reply = co_await run(record.lock_keys, call, deadline,
                                                    tracked ? prelude::tracking : prelude::none);
-            if (server_reply.type != reply::kind::error) co_return call.read(server_reply);
+            if (server_reply.type != reply::kind::error) {
+                round_trip_ = now() - sent_at;
+                co_return call.read(server_reply);
+            }
             if (!is_transient(server_reply.text))
                 co_await throw_if_lock_error(server_reply, record.lock_keys);
             trouble = server_reply.text;
@@ -215,8 +218,9 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
     }
 }
 
-// A grant whose window has nearly ended is renewed before it is accepted. A grant that is older
-// than a refresh that found the waiter queued was taken back in between.
+// A grant whose window leaves too little time for the core's renewal is renewed before it is
+// accepted. A grant that is older than a refresh that found the waiter queued was taken back in
+// between.
 asio::awaitable<std::optional<grant>> locks::accept_grant(waiting_attempt& attempt,
                                                           bool was_refreshed,
                                                           bool may_leave_trace) {
@@ -242,7 +246,10 @@ asio::awaitable<std::optional<grant>> locks::accept_grant(waiting_attempt& attem
         co_return std::nullopt;
     }
     auto outcome = renewal::outcome::extended;
-    if (result.deadline <= now() + own_waiter.claim_window / 2)
+    // The core renews after an eighth of the window, and must have the answer within it.
+    const auto time_to_claim =
+        std::max(own_waiter.claim_window / 2, round_trip_ + own_waiter.claim_window / 8);
+    if (result.deadline <= now() + time_to_claim)
         outcome = co_await renew_grant(own_waiter, result);
     // A forced release that was reported meanwhile has reset `received_grant`.
     if (outcome == renewal::outcome::extended && own_waiter.received_grant) {
@@ -269,7 +276,9 @@ asio::awaitable<renewal::outcome> locks::renew_grant(const waiter& own_waiter, g
         non_exclusive_call.add(lock_keys, received.stored_value, ttl_ms);
     const renewal_call& call =
         is_exclusive ? static_cast<const renewal_call&>(exclusive_call) : non_exclusive_call;
-    const auto server_reply = co_await run(lock_keys, call, reply_deadline());
+    const auto server_reply =
+        co_await run_script(*servers_, lock_keys.lock(), call, no_words, reply_deadline(),
+                            prelude::none, nullptr, &renewal_scripts_);
     if (server_reply.type == reply::kind::error) co_return renewal::outcome::unknown;
     const auto outcome = call.read(server_reply).front();
     if (outcome == renewal::outcome::extended) {

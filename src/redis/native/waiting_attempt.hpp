@@ -24,7 +24,7 @@ public:
         own_waiter.name = requested.name;
         own_waiter.record = std::move(record);
         own_waiter.ttl = requested.ttl;
-        own_waiter.claim_window = std::min<duration>(parent.bounds_.claim_window, requested.ttl);
+        own_waiter.claim_window = parent.claim_window_for(requested.ttl);
         if (requested.mode == lock_mode::shared) own_waiter.mode_code = "s";
         if (requested.mode == lock_mode::permits)
             own_waiter.mode_code = "p" + std::to_string(requested.permits);

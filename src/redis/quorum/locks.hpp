@@ -47,6 +47,8 @@ public:
                                                fencing_token expected) override;
     boost::asio::awaitable<examination> examine() override;
     boost::asio::awaitable<void> close(time_point give_up_at) override;
+    // A round of renewals itself asks the nodes again and again until the deadline.
+    std::size_t unanswered_renewals() const noexcept override { return 1; }
     std::string unreachable_reason(std::string_view name) const override;
     pawl::capabilities capabilities() const noexcept override;
     std::string capability_hint(lock_mode mode, bool fair) const override;

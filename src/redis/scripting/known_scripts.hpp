@@ -8,9 +8,11 @@
 #include "../transport/link.hpp"
 #include "script.hpp"
 
+#include <boost/container/small_vector.hpp>
+
+#include <algorithm>
 #include <cstdint>
 #include <map>
-#include <set>
 
 namespace pawl::redis {
 
@@ -20,21 +22,26 @@ public:
         const auto known = servers_.find(&server);
         return known != servers_.end() &&
                known->second.connection_number == server.current().connection_number &&
-               known->second.scripts.contains(&code);
+               has(known->second, code);
     }
     // The server has answered a call of this script over its present connection.
     void add(const link& server, const script& code) {
         auto& known = servers_[&server];
         const auto connection_number = server.current().connection_number;
         if (known.connection_number != connection_number) known = {connection_number, {}};
-        known.scripts.insert(&code);
+        if (!has(known, code)) known.scripts.push_back(&code);
     }
 
 private:
     struct server_scripts {
         std::uint64_t connection_number = 0;
-        std::set<const script*> scripts{};
+        boost::container::small_vector<const script*, 2> scripts{};
     };
+    [[nodiscard]] static bool has(const server_scripts& known, const script& code) {
+        return std::ranges::find(known.scripts, &code) != known.scripts.end();
+    }
+    // An entry of about 100 bytes for each link that has renewed a hold. A topology keeps its links
+    // for as long as it lives, so the entries are no more than the links, which are much larger.
     std::map<const link*, server_scripts> servers_;
 };
 

@@ -33,7 +33,7 @@ asio::awaitable<void> locks::renew_hold(topology& servers, renewal_batch& batch,
     try {
         const auto answer =
             co_await extend(servers, lock_keys.lock(), requested.held->grant.stored_value,
-                            requested.ttl, requested.held->grant.deadline);
+                            requested.ttl, requested.useful_until);
         const bool is_gone = answer.type == reply::kind::nil || is_wrong_type(answer);
         if (answer.type == reply::kind::error && !is_gone) co_return;
         batch.settle(

@@ -175,6 +175,9 @@ public:
     bool resumes_on_strand() const noexcept override { return inner_->resumes_on_strand(); }
     pawl::capabilities capabilities() const noexcept override { return inner_->capabilities(); }
     std::size_t renewals_at_once() const noexcept override { return inner_->renewals_at_once(); }
+    std::size_t unanswered_renewals() const noexcept override {
+        return inner_->unanswered_renewals();
+    }
 
 private:
     const std::unique_ptr<loss_listener> listener_;  // of `inner_`; may be null

@@ -285,6 +285,9 @@ public:
         return actual_->unreachable_reason(name);
     }
     std::size_t renewals_at_once() const noexcept override { return actual_->renewals_at_once(); }
+    std::size_t unanswered_renewals() const noexcept override {
+        return actual_->unanswered_renewals();
+    }
     bool resumes_on_strand() const noexcept override { return actual_->resumes_on_strand(); }
     pawl::capabilities capabilities() const noexcept override { return actual_->capabilities(); }
     std::string capability_hint(lock_mode mode, bool fair) const override {

@@ -331,7 +331,8 @@ void checker::expect_all_notified(const lock_record& lock) {
     for (auto& [id, held] : holds_) {
         if (&locks_.at(held.name) != &lock) continue;
         held.excused_until = std::max(held.excused_until, end_of_excuse(held, loop_.now()));
-        if (held.token != 0) victims.push_back(id);
+        // One that a forced release by token has left to its holder is no victim.
+        if (held.token != 0 && !server_expiry(lock, held)) victims.push_back(id);
     }
     if (!is_calm(lock)) return;
     loop_.schedule_after(delivery_limit, [this, victims] {

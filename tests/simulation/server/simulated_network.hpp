@@ -106,6 +106,8 @@ public:
     void break_clients();
     // The process is dead: only the messages that it has already sent arrive.
     void ban(simulated_process& process);
+    // From now on each message takes this time.
+    void set_latency(instant one_way) { faults_.latency_low = faults_.latency_high = one_way; }
     // Ends the random faults and delivers all kept messages.
     void stop_faults();
 

@@ -38,6 +38,12 @@ void plan_bounds(topology_plan& result, prng& random) {
     if (random.happens(0.5)) cluster.max_attempts = static_cast<unsigned>(random.between(1, 3));
 }
 
+void plan_unanswered_renewals(topology_plan& result, bool is_cluster) {
+    prng random(result.seed ^ (is_cluster ? 0x4E4E'3A15'0000'0002U : 0x4E4E'3A15'0000'0003U));
+    if (random.happens(0.4))
+        result.limits.unanswered_renewals = static_cast<std::size_t>(random.between(1, 2));
+}
+
 void plan_durability(topology_plan& result, prng& random) {
     if (!random.happens(0.25)) return;
     result.replicas = 2;
@@ -97,6 +103,7 @@ topology_plan make_topology_plan(std::uint64_t seed, named_topology_bug::place w
     plan_bounds(result, random);
     plan_servers(result, is_cluster);
     plan_dead_masters(result, is_cluster);
+    plan_unanswered_renewals(result, is_cluster);
     return result;
 }
 

@@ -164,6 +164,13 @@ void plan_bounds(plan& result, prng& random) {
         limits.max_unread_messages = static_cast<std::size_t>(random.between(1, 2));
 }
 
+// With choices of its own, so that the other scenarios stay the same.
+void plan_unanswered_renewals(plan& result) {
+    prng random(result.seed ^ 0x4E4E'3A15'0000'0001U);
+    if (random.happens(0.4))
+        result.limits.unanswered_renewals = static_cast<std::size_t>(random.between(1, 2));
+}
+
 // Programs with the same names in different key spaces, at least two in each.
 void plan_spaces(plan& result, prng& random) {
     if (!random.happens(0.15)) return;
@@ -382,6 +389,7 @@ plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug) {
     else
         plan_servers(result, random);
     if (layout == redis::key_layout::native) plan_crowd(result, random);
+    plan_unanswered_renewals(result);
     note_consequences(result);
     return result;
 }
