@@ -95,8 +95,7 @@ TEST_F(OtherUser, ASignalThatMayNotBePassedOnIsReported) {
 }
 
 // The supervisor is killed, and the command cannot be killed: the lock is not released. A lock
-// process that hangs gives up 10 s after the lease; this one does not hang. The lease is long
-// enough for a busy machine: with 500 ms, a process that did not run for 330 ms lost it.
+// process that hangs gives up 10 s after the lease; this one does not hang.
 TEST_F(OtherUser, OfAKilledPawlKeepsTheLock) {
     if (::geteuid() != 0) return;
     start({become_root_, "--reuid=0"}, "6s");

@@ -31,8 +31,12 @@ public:
         if (command.size() > 1 &&
             (command[1] == scripts::renew.sha1 || command[1] == scripts::read_renew.sha1))
             ++sent;
+        if (command.size() > 1 &&
+            (command[1] == scripts::renew.text || command[1] == scripts::read_renew.text))
+            ++texts;
     }
-    std::size_t sent = 0;
+    std::size_t sent = 0;   // renewals by the script's digest
+    std::size_t texts = 0;  // and by its text
 };
 
 class LateRenewal : public testing::TestWithParam<lock_mode> {
@@ -127,14 +131,16 @@ TEST_P(LateRenewal, TheTextIsNotSentAfterTheRelease) {
     ASSERT_TRUE(set.run_until([&] { return counter.sent > 0; }));
     set.loop.run_for(300ms);
     for (auto* each : set.networks)
-        each->server().execute(0, {"SCRIPT", "FLUSH"});
+        each->server().forget_scripts();
     const auto before = counter.sent;
     ASSERT_TRUE(set.run_until([&] { return counter.sent > before; }));
+    const auto texts_before = counter.texts;
     std::optional<release_result> result;
     set.release(program, request, result);
     ASSERT_TRUE(set.run_until([&] { return result.has_value(); }));
     set.loop.run_for(1s);
     EXPECT_EQ(set.count_of(), 0U);
+    EXPECT_EQ(counter.texts, texts_before);
     set.networks[0]->set_observer(nullptr);
 }
 

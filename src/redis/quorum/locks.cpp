@@ -71,7 +71,6 @@ locks::locks(const options& node_options, backend_context context,
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
                node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this),
       requests_in_flight_(members_.size()),
-      node_clocks_(members_.size()),
       unanswered_renewals_(members_.size()),
       request_ended_(*context_.time, context_.strand) {
     request_ended_.prepare();
@@ -184,10 +183,6 @@ asio::awaitable<bool> locks::pause_until(time_point when) {
 
 void locks::on_connected(const redis::link& connected_link) {
     members_.on_connected(connected_link);
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (const auto clock_us = connected_link.current().time_us;
-            &members_.link_of(i) == &connected_link && clock_us > 0 && is_sound_clock(clock_us))
-            node_clocks_[i] = std::chrono::microseconds(clock_us) - now().time_since_epoch();
     report_if_other_server(connected_link);
     undos_.of(connected_link).retry_now();
     // Messages that were published while there was no connection are lost.

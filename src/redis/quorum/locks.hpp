@@ -223,9 +223,8 @@ private:
     std::vector<unsigned> requests_in_flight_;  // of each node
     [[nodiscard]] std::string node_time_text(std::size_t node, time_point when) const;
 
-    std::vector<std::optional<duration>> node_clocks_;  // of each node, less this client's
-    std::list<renewal_round*> renewal_rounds_;          // whose calls have not ended
-    std::vector<std::size_t> unanswered_renewals_;      // requests, of each node
+    std::list<renewal_round*> renewal_rounds_;      // whose calls have not ended
+    std::vector<std::size_t> unanswered_renewals_;  // requests, of each node
     core::wakeup request_ended_;
     // Of owners whose holds are being ended by force, the nodes that have said so. With more of
     // them the messages of some are forgotten, and their renewals find the loss.

@@ -204,7 +204,10 @@ void members::on_connected(const redis::link& node_link) {
     const auto node = index_of(node_link);
     if (node == size()) return;
     nodes_[node].state = standing::unknown;
-    nodes_[node].connected_at = now();
+    nodes_[node].clock.reset();
+    const auto& session = node_link.current();
+    if (session.time_us > 0)
+        note_clock(node, std::chrono::microseconds(session.time_us), session.asked_at);
     nodes_[node].trouble.clear();
     nodes_[node].is_silent = false;
     nodes_[node].asked_at = now();
@@ -315,15 +318,29 @@ void members::judge_members() {
     }
 }
 
+void members::note_clock(std::size_t node, std::chrono::microseconds shown,
+                         time_point sent_at) noexcept {
+    if (is_sound_clock(shown.count())) nodes_[node].clock = clock_reading{shown, sent_at};
+}
+
+std::optional<std::chrono::microseconds> members::clock_of(std::size_t node,
+                                                           time_point when) const noexcept {
+    const auto& reading = nodes_[node].clock;
+    if (!reading) return std::nullopt;
+    const auto passed =
+        std::chrono::duration_cast<std::chrono::microseconds>(when - reading->sent_at);
+    return reading->shown + passed + passed / 1000;
+}
+
 // The largest clock that a majority of the nodes has reached: at least one of them is right while a
-// minority is wrong.
+// minority is wrong. A floor that is behind the clocks would not be above the tokens of the last
+// moments.
 std::int64_t members::token_floor() const {
     std::vector<std::int64_t> shown;
-    for (const auto& each : nodes_) {
-        if (!each.server->connected()) continue;
-        const auto passed =
-            std::chrono::duration_cast<std::chrono::microseconds>(now() - each.connected_at);
-        shown.push_back(token_of_clock(each.server->current().time_us, passed));
+    for (std::size_t i = 0; i < size(); ++i) {
+        const bool shows_clock = link_of(i).connected() && link_of(i).current().time_us > 0;
+        if (const auto clock = clock_of(i, now()); clock && shows_clock)
+            shown.push_back(token_of_clock(clock->count()));
     }
     if (shown.size() < majority()) return 0;
     std::ranges::sort(shown, std::ranges::greater{});

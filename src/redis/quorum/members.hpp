@@ -110,6 +110,12 @@ public:
 
     // A node has refused to vote.
     void on_objection(std::size_t node, const standing_reply& refusal);
+    // The node's clock showed this time after `sent_at`.
+    void note_clock(std::size_t node, std::chrono::microseconds shown, time_point sent_at) noexcept;
+    // What the node's clock shows at that time of the client's, since 1970, or a little more: no
+    // less, although the clocks may differ by 1 in 1000 in speed. Empty: not known.
+    [[nodiscard]] std::optional<std::chrono::microseconds> clock_of(std::size_t node,
+                                                                    time_point when) const noexcept;
     // The smallest counter of a new hold: what the nodes' clocks say. Data of earlier times have
     // smaller ones. The clocks of a minority cannot raise it.
     [[nodiscard]] std::int64_t token_floor() const;
@@ -160,11 +166,15 @@ private:
         other_set,   // a member of another set
         unsuitable,  // must not be in a set: `trouble` says why
     };
+    struct clock_reading {
+        std::chrono::microseconds shown{};
+        time_point sent_at{};
+    };
     struct node_record {
         redis::link* server = nullptr;
         std::string name;
         standing state = standing::unknown;
-        time_point connected_at{};
+        std::optional<clock_reading> clock{};
         time_point quarantine_ends{};
         membership_state member{};
         std::int64_t highest = 0;                 // the highest token that it knows

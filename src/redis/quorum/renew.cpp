@@ -178,11 +178,11 @@ asio::awaitable<void> locks::renew_at_node(std::shared_ptr<renewal_round> round,
     }
 }
 
-// The time of the node's clock at that time of the client's; empty: not known.
+// Empty: not known.
 std::string locks::node_time_text(std::size_t node, time_point when) const {
-    if (!node_clocks_[node]) return {};
-    const auto at_node = when.time_since_epoch() + *node_clocks_[node];
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(at_node).count());
+    const auto at_node = members_.clock_of(node, when);
+    if (!at_node) return {};
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(*at_node).count());
 }
 
 asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> round,
@@ -216,8 +216,7 @@ asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
         auto answer = call.read(reply);
         members_.on_objection(node, answer.standing);
         if (!answer.outcomes.empty())
-            node_clocks_[node] =
-                redis::milliseconds_of(answer.node_ms) - sent_at.time_since_epoch();
+            members_.note_clock(node, redis::milliseconds_of(answer.node_ms), sent_at);
         const auto member = std::make_shared<const membership_state>(std::move(answer.member));
         for (std::size_t i = 0; i < answer.outcomes.size(); ++i)
             round->count(positions[i], node, {answer.outcomes[i], sent_at, member});

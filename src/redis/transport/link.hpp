@@ -51,6 +51,7 @@ struct session {
     // Of a node of a cluster: the beginning of its replication id (INFO replication) at a time when
     // its epoch was not above `epoch`. A node that becomes a master gets a new one.
     std::string replication{};
+    time_point asked_at{};  // before the request for `time_us` was sent
 
     [[nodiscard]] std::string_view publish_command() const noexcept {
         return sharded ? "SPUBLISH" : "PUBLISH";

@@ -181,6 +181,7 @@ asio::awaitable<session> reconnecting_link::open_session(
     std::shared_ptr<connection> attempt_connection, const login& used) {
     const auto commands = handshake_commands(settings_, used);
     pending_request request;
+    const auto asked_at = time().now();
     attempt_connection->send(&request, commands.text, commands.replies);
     co_await request.async_wait();
     request.throw_if_failed(subject_);
@@ -198,6 +199,7 @@ asio::awaitable<session> reconnecting_link::open_session(
     if (new_session.cluster && !settings_.accepts_cluster_node)
         throw error(errc::unsupported,
                     server_subject() + " " + std::string(settings_.cluster_node_message) + ".");
+    new_session.asked_at = asked_at;
     co_return new_session;
 }
 

@@ -135,6 +135,7 @@ private:
     owner_bugs owner_bugs_;
 
     std::uint64_t connection_id_ = 0;
+    time_point began_at_{};  // the handshake
     bool running_ = false;
     bool is_closing_ = false;
     bool is_ready_ = false;
@@ -158,6 +159,7 @@ void link_endpoint::start_handshake() {
     }
     server_ = choose_(process_);
     connection_id_ = server_.network->connect(weak_from_this());
+    began_at_ = context_.time->now();
     is_broken_ = false;
     // database_selected_once
     const bool keeps_selection =
@@ -179,6 +181,7 @@ void link_endpoint::on_handshake_reply(const reply& received) {
         session_.sharded = received.items.at(2).number == 1;
         session_.role = redis::server_role(received.items.at(3).number);
         session_.epoch = server_.epoch;
+        session_.asked_at = began_at_;
         session_.cluster = session_.sharded && bug_ != injected_bug::redisson_renewals_cross_slots;
     }
     if (handshake_replies_left_ == 1 && !std::exchange(has_joined_, true)) join_channels();
