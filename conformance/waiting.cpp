@@ -55,6 +55,30 @@ void bounded_wait_gets_it_in_time(fixture& service_fixture) {
     waiting.get();
 }
 
+// Contention is an answer: an empty handle, and no place in the queue is left.
+void try_acquire_for_waits(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client client(env.target), other(env.target);
+    auto lock = other.try_acquire_for("it", wait_bound, {.ttl = long_ttl});
+    require(lock.owns_lock(), "try_acquire_for of a free lock");
+    const time_point begun = boot_clock::now();
+    require(!client.try_acquire_for("it", 300ms, {.ttl = long_ttl}).owns_lock(),
+            "try_acquire_for got a lock that is held");
+    require(boot_clock::now() - begun >= 300ms, "try_acquire_for ended before its time");
+    require(!client.try_acquire_for("it", 0s, {.ttl = long_ttl}).owns_lock(),
+            "try_acquire_for without a wait got a lock that is held");
+    require(has_waiters(service_fixture, client, "it", 0),
+            "try_acquire_for left a place in the queue");
+    background_task waiting([&] {
+        // `options.wait` is ignored.
+        require(client.try_acquire_for("it", long_ttl, {.ttl = long_ttl, .wait = 0s}).owns_lock(),
+                "try_acquire_for did not get a lock that was released");
+    });
+    require(has_waiters(service_fixture, client, "it", 1), "a waiter is not seen");
+    require_equal(lock.release(), release_result::released, "release");
+    waiting.get();
+}
+
 // The ttl is a minute: only a wake-up, not the end of a lease, can end the wait in time.
 void release_wakes_an_endless_wait(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
@@ -109,6 +133,7 @@ constexpr test_case list[] = {
     {"try_sends_one_request", every_backend, try_sends_one_request},
     {"wait_of_zero_sends_one_request", every_backend, wait_of_zero_sends_one_request},
     {"bounded_wait_ends_after_its_time", every_backend, bounded_wait_ends_after_its_time},
+    {"try_acquire_for_waits", every_backend, try_acquire_for_waits},
     {"bounded_wait_gets_it_in_time", every_backend, bounded_wait_gets_it_in_time},
     {"release_wakes_an_endless_wait", every_backend, release_wakes_an_endless_wait},
     {"no_release_is_missed", every_backend, no_release_is_missed},

@@ -32,7 +32,7 @@ public:
 
     asio::awaitable<reply> exec(std::span<const std::string_view> command, time_point,
                                 prelude) override {
-        if (command[0] == "EVALSHA" || command[0] == "GET") ++refresh_count_;
+        if (command[0] == "EVALSHA" || command[0] == "GETRANGE") ++refresh_count_;
         reply result;
         result.type = reply::kind::error;
         result.text = "LOADING Redis is loading the dataset in memory";

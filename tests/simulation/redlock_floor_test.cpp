@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The floor of Redlock's counters, which the clients reckon from the nodes' clocks.
+#include "redlock/redlock_programs.hpp"
+
+#include <redis/quorum/membership.hpp>
+
+#include <gtest/gtest.h>
+
+namespace pawl::simulation {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The smallest token of the present moment, by the node's clock.
+std::int64_t present_token(simulated_network& node) {
+    const auto clock = node.server().execute(0, {"TIME"});
+    return redlock::token_of_clock(std::stoll(clock.items.at(0).text) * 1'000'000 +
+                                   std::stoll(clock.items.at(1).text));
+}
+
+//   P: connects; its handshake reads the clock of a node that is far away, and is ready 1.2 s later
+//   P: holds and releases | a node gets data back that are 1 s old | the next token must be above
+//   that of P's hold: a floor that counts from the end of the handshake is not
+TEST(RedlockFloor, IsNotBehindTheClocksOfFarNodes) {
+    redlock_programs set(3, 1, {.latency_low = 400ms, .latency_high = 400ms});
+    auto& program = *set.programs[0];
+    auto& first = set.acquire(program, {.ttl = 10s});
+    ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
+    const auto least = present_token(*set.networks[0]);
+    auto& second = set.acquire(program, {.ttl = 10s}, "other");
+    ASSERT_TRUE(set.run_until([&] { return second.outcome.has_value(); }));
+    ASSERT_TRUE(second.lock.owns_lock()) << second.messages.message();
+    EXPECT_GE(second.lock.token().value(), static_cast<std::uint64_t>(least));
+}
+
+//   the nodes' clocks are 0.05 % faster than P's, within what NTP corrects | P holds nothing for a
+//   day, so no answer shows it the clocks | the floor has not fallen behind them
+TEST(RedlockFloor, IsNotBehindClocksThatAreFaster) {
+    redlock_programs set(3, 1, {.latency_low = 1ms, .latency_high = 1ms});
+    auto& program = *set.programs[0];
+    auto& first = set.try_acquire(program, {.ttl = 10s});
+    ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
+    std::optional<release_result> result;
+    set.release(program, first, result);
+    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }));
+    set.loop.run_for(24h);
+    for (auto* const each : set.networks)
+        each->jump_clock(24h / 1us / 2000);
+    const auto least = present_token(*set.networks[0]);
+    auto& second = set.acquire(program, {.ttl = 10s}, "other");
+    ASSERT_TRUE(set.run_until([&] { return second.outcome.has_value(); }));
+    ASSERT_TRUE(second.lock.owns_lock()) << second.messages.message();
+    EXPECT_GE(second.lock.token().value(), static_cast<std::uint64_t>(least));
+}
+
+}  // namespace
+}  // namespace pawl::simulation
