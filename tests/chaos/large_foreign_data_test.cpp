@@ -52,6 +52,7 @@ TEST_F(LargeForeignData, AStringIsListedAndCostsNoConnection) {
         client locks = direct_client(suffix);
         const auto lock = locks.acquire("mine", {.ttl = long_ttl, .wait = patience});
         (void)locks.inspect("mine");
+        (void)names_in(locks);  // over a connection of its own
         const auto connections = locks.statistics().connections;
         fill("app:big");
         fill("big");
@@ -87,6 +88,7 @@ TEST_F(LargeForeignData, AHashOfManyFieldsIsShownInPart) {
         "fields[2 * j - 1] = '0a-1b-2c-3d-4e:' .. (1000 * i + j) .. string.rep('x', 20) "
         "fields[2 * j] = '1' end redis.call('HSET', 'many', unpack(fields)) end");
     (void)locks.inspect("mine");
+    (void)names_in(locks);
     const auto connections = locks.statistics().connections;
     EXPECT_EQ(locks.inspect("many").others.size(), 4095U);
     EXPECT_EQ(std::ranges::count(names_in(locks), "mine"), 1);

@@ -30,7 +30,7 @@ time_point random_start(prng& random) {
 // The most memory of an idle client, of its link to each further server, of each user's request,
 // and of each request that may have to be undone.
 constexpr std::size_t idle_memory = 16384;
-constexpr std::size_t link_memory = 2048;
+constexpr std::size_t link_memory = 2560;
 constexpr std::size_t request_memory = 8192;
 constexpr std::size_t undo_memory = 4096;
 // The memory of the executor, which outlives its client.
