@@ -8,6 +8,7 @@
 #include "exchange_report.hpp"
 #include "known_scripts.hpp"
 #include "replies.hpp"
+#include "simulated_request.hpp"
 
 #include <core/util/wakeup.hpp>
 #include <pawl/error.hpp>
@@ -35,26 +36,6 @@ using redis::link;
 using redis::reply;
 
 constexpr auto connect_timeout = 5s, longest_refusal = 1s;
-
-// One command from its sending until its reply or its failure.
-struct request {
-    request(runtime& time, const asio::any_io_executor& executor) : completed(time, executor) {}
-    shared_words command;
-    core::wakeup completed;
-    std::optional<reply> received;
-    std::string failure;
-};
-
-// The real link does not keep the words until the reply, so their memory is not counted.
-words copy_words(std::span<const std::string_view> from) {
-    const uncounted_allocations uncounted;
-    return {from.begin(), from.end()};
-}
-
-shared_words share_uncounted(words command) {
-    const uncounted_allocations uncounted;
-    return share(std::move(command));
-}
 
 class link_endpoint final : public simulated_network::endpoint,
                             public std::enable_shared_from_this<link_endpoint> {
@@ -135,7 +116,6 @@ private:
     owner_bugs owner_bugs_;
 
     std::uint64_t connection_id_ = 0;
-    time_point began_at_{};  // the handshake
     bool running_ = false;
     bool is_closing_ = false;
     bool is_ready_ = false;
@@ -159,7 +139,7 @@ void link_endpoint::start_handshake() {
     }
     server_ = choose_(process_);
     connection_id_ = server_.network->connect(weak_from_this());
-    began_at_ = context_.time->now();
+    session_.asked_at = context_.time->now();
     is_broken_ = false;
     // database_selected_once
     const bool keeps_selection =
@@ -176,12 +156,15 @@ void link_endpoint::on_handshake_reply(const reply& received) {
     const uncounted_allocations uncounted;
     --handshake_replies_left_;
     if (!received.items.empty()) {
-        session_ = {session_.connection_number + 1, received.items.at(0).text, "7.0.15", "redis",
-                    server_.shows_clock ? received.items.at(1).number : 0};
-        session_.sharded = received.items.at(2).number == 1;
-        session_.role = redis::server_role(received.items.at(3).number);
-        session_.epoch = server_.epoch;
-        session_.asked_at = began_at_;
+        session_ = {.connection_number = session_.connection_number + 1,
+                    .run_id = received.items.at(0).text,
+                    .version = "7.0.15",
+                    .server = "redis",
+                    .time_us = server_.shows_clock ? received.items.at(1).number : 0,
+                    .sharded = received.items.at(2).number == 1,
+                    .role = redis::server_role(received.items.at(3).number),
+                    .epoch = server_.epoch,
+                    .asked_at = session_.asked_at};
         session_.cluster = session_.sharded && bug_ != injected_bug::redisson_renewals_cross_slots;
     }
     if (handshake_replies_left_ == 1 && !std::exchange(has_joined_, true)) join_channels();
