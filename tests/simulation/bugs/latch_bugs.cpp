@@ -55,7 +55,7 @@ std::vector<std::string> latch_bugs::receivers_of(const std::string& channel,
 }
 
 void latch_bugs::rewrite_reply(const words& command, redis::reply& reply) {
-    if (command[0] == "GET" && open_keys_.erase(command[1]) > 0) reply = {};
+    if (command[0] == "GETRANGE" && open_keys_.erase(command[1]) > 0) reply = {};
     if (first_generations_.empty() || command.size() < 4) return;
     const auto* const script = find_script(command[1]);
     const auto heard = first_generations_.find(command[3]);
