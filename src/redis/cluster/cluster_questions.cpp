@@ -3,10 +3,11 @@
 
 // The questions to the nodes: who they are, and which of them has which slot.
 #include "cluster_topology.hpp"
-#include "flag_guard.hpp"
 
+#include "../topology/flag_guard.hpp"
 #include "../transport/handshake.hpp"
 #include "../transport/server_errors.hpp"
+#include "../transport/silent_listener.hpp"
 
 #include "../../core/util/random.hpp"
 
@@ -60,15 +61,8 @@ error with_node_advice(const error& refusal) {
             sentence + ", and set the same user at all nodes: each node has users of its own."};
 }
 
-// For links whose messages nobody needs.
-struct deaf_listener final : link::listener {
-    void on_message(std::string_view, std::string_view) override {}
-    void on_invalidate(std::string_view) override {}
-    void on_connected(const link&) override {}
-};
-
 link::listener& nobody_listens() {
-    static deaf_listener instance;
+    static silent_listener instance;
     return instance;
 }
 

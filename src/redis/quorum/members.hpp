@@ -243,6 +243,8 @@ private:
 
     // Unless a repair is under way, or one has ended lately.
     void start_repair();
+    // The operation ends by clearing the flag.
+    void spawn_as(bool& is_running, boost::asio::awaitable<void> operation);
     boost::asio::awaitable<void> repair();
     // Starts repairs until no node needs one, with growing pauses, if this client uses locks: a
     // node that has restarted must not depend on the next request.

@@ -83,11 +83,10 @@ std::chrono::seconds time_between(std::int64_t first, std::int64_t second) noexc
     return std::chrono::seconds((second - first) / tokens_per_second);
 }
 
-std::int64_t token_of_clock(std::int64_t us_since_1970, std::chrono::microseconds passed) noexcept {
+std::int64_t token_of_clock(std::int64_t us_since_1970) noexcept {
     const std::chrono::microseconds since_1970(
         std::clamp<std::int64_t>(us_since_1970, 0, century.count()));
-    return core::clock_token(
-        std::chrono::system_clock::time_point(since_1970 + std::min(passed, century)));
+    return core::clock_token(std::chrono::system_clock::time_point(since_1970));
 }
 
 std::string text_of(const std::vector<member_mark>& vector) {

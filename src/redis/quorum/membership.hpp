@@ -62,10 +62,9 @@ void merge_marks(std::vector<member_mark>& into, const std::vector<member_mark>&
 [[nodiscard]] std::string make_nonce(std::string random, std::uint64_t epoch);
 [[nodiscard]] std::uint64_t epoch_of(std::string_view nonce) noexcept;
 
-// The token of a time that a server's clock has shown, in µs since 1970, and of the time that has
-// passed since. Whatever the clock shows, the token is in range.
-[[nodiscard]] std::int64_t token_of_clock(std::int64_t us_since_1970,
-                                          std::chrono::microseconds passed = {}) noexcept;
+// The token of a time that a server's clock shows, in µs since 1970. Whatever the clock shows, the
+// token is in range.
+[[nodiscard]] std::int64_t token_of_clock(std::int64_t us_since_1970) noexcept;
 
 // False: the clock shows a time that Pawl does not compute with, before 1970 or after 2069.
 [[nodiscard]] bool is_sound_clock(std::int64_t us_since_1970) noexcept;

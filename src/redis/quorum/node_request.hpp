@@ -42,15 +42,13 @@ template <class Call, class MayRepeat>
     if (texts != nullptr && !texts->contains(node, command.code())) command.send_text();
     auto answer = co_await node.exec(command.words(), give_up_at);
     if (texts != nullptr) texts->add(node, command.code());
-    if (answer.type != redis::reply::kind::error) co_return answer;
+    if (answer.type == redis::reply::kind::error && answer.text.starts_with("NOSCRIPT")) {
+        if (!node.connected() || node.current().connection_number != connection || !may_repeat())
+            throw error(errc::unreachable, "the connection ended");
+        command.send_text();
+        answer = co_await node.exec(command.words(), give_up_at);
+    }
     redis::name_failed_command(answer, command.code());
-    if (!answer.text.starts_with("NOSCRIPT")) co_return answer;
-    if (!node.connected() || node.current().connection_number != connection || !may_repeat())
-        throw error(errc::unreachable, "the connection ended");
-    command.send_text();
-    answer = co_await node.exec(command.words(), give_up_at);
-    if (answer.type == redis::reply::kind::error)
-        redis::name_failed_command(answer, command.code());
     co_return answer;
 }
 

@@ -137,7 +137,7 @@ error count_error(std::size_t nodes) {
         return {errc::bad_option,
                 "The Redlock URL names no node; give 3, 5 or 7, as in "
                 "redlock://HOST1,HOST2,HOST3."};
-    if (nodes % 2 == 0 && nodes > 0)
+    if (nodes % 2 == 0)
         return {errc::bad_option,
                 "Redlock over " + std::to_string(nodes) +
                     " nodes survives no more failures than over one node fewer; give 3, 5 or 7."};

@@ -194,7 +194,7 @@ asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
         auto give_up_at = now();
         for (const auto position : positions) {
             const auto& each = round->entries[position];
-            // The estimate of the node's clock may be too early by the time of its reply.
+            // The deadline leaves out the drift, so the lease ends that much later.
             call.add(each.lock, each.token, each.ttl,
                      node_time_text(node, each.deadline + drift(each.ttl)),
                      node_time_text(node, now() + node_timeout(each.ttl)));

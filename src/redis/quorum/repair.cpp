@@ -9,6 +9,7 @@
 #include "node_request.hpp"
 
 #include "../common/lock_base.hpp"
+#include "../topology/flag_guard.hpp"
 #include "../transport/server_errors.hpp"
 
 #include "../../core/util/random.hpp"
@@ -23,34 +24,27 @@ using namespace std::chrono_literals;
 namespace pawl::redlock {
 
 void members::start_repair() {
-    if (is_repairing_ || now() < next_repair_) return;
-    is_repairing_ = true;
+    if (!is_repairing_ && now() >= next_repair_) spawn_as(is_repairing_, repair());
+}
+
+void members::spawn_as(bool& is_running, asio::awaitable<void> operation) {
+    is_running = true;
     try {
-        client_.spawn(repair());
+        client_.spawn(std::move(operation));
     } catch (...) {
-        is_repairing_ = false;
+        is_running = false;
         throw;
     }
 }
 
 void members::repair_without_requests() {
     if (!may_begin_set_ || repeats_repairs_ || is_stopped_) return;
-    if (std::ranges::none_of(nodes_, &node_record::needs_repair)) return;
-    repeats_repairs_ = true;
-    try {
-        client_.spawn(repeat_repairs());
-    } catch (...) {
-        repeats_repairs_ = false;
-        throw;
-    }
+    if (std::ranges::any_of(nodes_, &node_record::needs_repair))
+        spawn_as(repeats_repairs_, repeat_repairs());
 }
 
 asio::awaitable<void> members::repeat_repairs() {
-    struct end_guard {
-        members& owner;
-        ~end_guard() { owner.repeats_repairs_ = false; }
-    };
-    const end_guard guard{*this};
+    const redis::flag_guard guard(repeats_repairs_);
     redis::back_off pauses(*context_.time, {.first_pause = 1s, .longest_pause = 60s});
     while (!is_stopped_ && std::ranges::any_of(nodes_, &node_record::needs_repair)) {
         if (is_connected()) start_repair();

@@ -43,6 +43,7 @@ std::string_view command_in(std::string_view line) noexcept {
 }  // namespace
 
 void name_failed_command(reply& answer, const script& called) {
+    if (answer.type != reply::kind::error) return;
     static constexpr std::string_view place = "@user_script:";
     const std::string_view words = answer.text;
     const auto is_part = [words](std::string_view part) {

@@ -9,7 +9,7 @@
 
 namespace pawl::redis {
 
-// For the reply to a call of this script: an error because of a command that the server does not
+// For any reply to a call of this script: an error because of a command that the server does not
 // know, or that the user may not call, then says which command that is.
 void name_failed_command(reply& answer, const script& called);
 

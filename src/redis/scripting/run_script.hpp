@@ -66,9 +66,8 @@ template <class Call, class WordsOf>
             answer = co_await asked->exec(command.words(), give_up_at, before);
         }
         if (texts != nullptr) texts->add(*asked, command.code());
-        if (answer.type != reply::kind::error) co_return answer;
         name_failed_command(answer, command.code());
-        if (!servers.may_follow(answer)) co_return answer;
+        if (answer.type != reply::kind::error || !servers.may_follow(answer)) co_return answer;
         const bool is_moved = co_await servers.follow(progress, key, *asked, answer, give_up_at);
         if (!is_moved) co_return answer;
     }

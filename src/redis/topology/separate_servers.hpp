@@ -5,6 +5,7 @@
 // that may block or end their connection: the holds are renewed over another one.
 #pragma once
 
+#include "../transport/silent_listener.hpp"
 #include "topology.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -14,11 +15,11 @@
 namespace pawl::redis {
 
 // Used on one strand, except for the destructor, which any thread may call after `close`.
-class separate_servers final : private link::listener {
+class separate_servers final {
 public:
     // Connects when the first request needs it.
-    explicit separate_servers(const topology_factory& connect) : servers_(connect(*this, "")) {}
-    ~separate_servers() override { servers_->forget_listener(); }
+    explicit separate_servers(const topology_factory& connect) : servers_(connect(receiver_, "")) {}
+    ~separate_servers() { servers_->forget_listener(); }
     separate_servers(const separate_servers&) = delete;
     separate_servers& operator=(const separate_servers&) = delete;
 
@@ -26,10 +27,7 @@ public:
     topology* operator->() const noexcept { return servers_.get(); }
 
 private:
-    void on_message(std::string_view, std::string_view) override {}
-    void on_invalidate(std::string_view) override {}
-    void on_connected(const link&) override {}
-
+    silent_listener receiver_;
     const std::shared_ptr<topology> servers_;
 };
 

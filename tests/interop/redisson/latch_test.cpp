@@ -13,12 +13,15 @@ namespace {
 using namespace interop;
 using support::eventually;
 
-// How often the server was asked for the count of a latch.
+// How often the server was asked for the count of a latch: Java sends GET, Pawl GETRANGE.
 std::int64_t count_reads(support::redis_server& server) {
     const auto stats = server.execute({"INFO", "commandstats"}).text;
-    const std::string row = "cmdstat_get:calls=";
-    const auto at = stats.find(row);
-    return at == std::string::npos ? 0 : std::stoll(stats.substr(at + row.size()));
+    const auto calls_of = [&](const std::string& command) -> std::int64_t {
+        const std::string row = "cmdstat_" + command + ":calls=";
+        const auto at = stats.find(row);
+        return at == std::string::npos ? 0 : std::stoll(stats.substr(at + row.size()));
+    };
+    return calls_of("get") + calls_of("getrange");
 }
 
 struct subscribers {

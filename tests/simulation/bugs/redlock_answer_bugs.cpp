@@ -4,6 +4,7 @@
 #include "redlock_answer_bugs.hpp"
 
 #include "../server/replies.hpp"
+#include "forwarding_link.hpp"
 
 #include <redlock_scripts.hpp>
 
@@ -76,10 +77,10 @@ duration ttl_of_renewal(words_view words) {
     return std::chrono::milliseconds(std::stoll(std::string(words[3 + key_count(words) + 6])));
 }
 
-class changing_link final : public redis::link {
+class changing_link final : public forwarding_link {
 public:
     changing_link(redlock_bug bug, std::shared_ptr<redis::link> actual, runtime& time)
-        : bug_(bug), actual_(std::move(actual)), time_(time) {}
+        : forwarding_link(std::move(actual)), bug_(bug), time_(time) {}
 
     asio::awaitable<reply> exec(words_view words, time_point give_up_at,
                                 redis::prelude before) override {
@@ -89,12 +90,6 @@ public:
             give_up_at = std::min(give_up_at, time_.now() + ttl_of_renewal(words) / 10);
         return change(words, give_up_at, before);
     }
-    const redis::session& current() const noexcept override { return actual_->current(); }
-    bool connected() const noexcept override { return actual_->connected(); }
-    asio::awaitable<void> close(time_point give_up_at) override {
-        return actual_->close(give_up_at);
-    }
-    void forget_listener() noexcept override { actual_->forget_listener(); }
 
 private:
     asio::awaitable<reply> change(words_view words, time_point give_up_at, redis::prelude before) {
@@ -122,7 +117,6 @@ private:
     }
 
     const redlock_bug bug_;
-    const std::shared_ptr<redis::link> actual_;
     runtime& time_;
 };
 

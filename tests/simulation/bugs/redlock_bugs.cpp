@@ -4,6 +4,7 @@
 #include "redlock_bugs.hpp"
 
 #include "../server/replies.hpp"
+#include "forwarding_link.hpp"
 #include "redlock_answer_bugs.hpp"
 
 #include <redlock_scripts.hpp>
@@ -108,10 +109,10 @@ bool replace(const replacement& each, std::string& text) {
     return true;
 }
 
-class faulty_link final : public redis::link {
+class faulty_link final : public forwarding_link {
 public:
     faulty_link(redlock_bug bug, std::shared_ptr<redis::link> actual)
-        : bug_(bug), actual_(std::move(actual)) {}
+        : forwarding_link(std::move(actual)), bug_(bug) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
                                 redis::prelude before) override {
@@ -136,12 +137,6 @@ public:
         }
         return actual_->exec(words, give_up_at, before);
     }
-    const redis::session& current() const noexcept override { return actual_->current(); }
-    bool connected() const noexcept override { return actual_->connected(); }
-    asio::awaitable<void> close(time_point give_up_at) override {
-        return actual_->close(give_up_at);
-    }
-    void forget_listener() noexcept override { actual_->forget_listener(); }
 
 private:
     static asio::awaitable<reply> answer_with(reply answer) { co_return answer; }
@@ -217,7 +212,6 @@ private:
     }
 
     const redlock_bug bug_;
-    const std::shared_ptr<redis::link> actual_;
     reply confirmation_;
     std::map<std::string, reply> last_answers_;  // to renewals, by the first lock
     unsigned repetitions_ = 0;

@@ -5,6 +5,7 @@
 
 #include "../server/known_scripts.hpp"
 #include "../server/replies.hpp"
+#include "forwarding_link.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
@@ -94,10 +95,10 @@ void rotate_epochs(lines& view) {
         std::swap(*epochs[i - 1], *epochs[i]);
 }
 
-class faulty_link final : public redis::link {
+class faulty_link final : public forwarding_link {
 public:
     faulty_link(topology_bug bug, std::shared_ptr<redis::link> actual)
-        : bug_(bug), actual_(std::move(actual)) {}
+        : forwarding_link(std::move(actual)), bug_(bug) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
                                 redis::prelude before) override {
@@ -132,12 +133,6 @@ public:
     void unsubscribe(const std::string& channel) noexcept override {
         actual_->unsubscribe(channel);
     }
-    const redis::session& current() const noexcept override { return actual_->current(); }
-    bool connected() const noexcept override { return actual_->connected(); }
-    asio::awaitable<void> close(time_point give_up_at) override {
-        return actual_->close(give_up_at);
-    }
-    void forget_listener() noexcept override { actual_->forget_listener(); }
 
 private:
     // Names the node's present replication, so that the script sees no other one.
@@ -200,7 +195,6 @@ private:
     }
 
     const topology_bug bug_;
-    const std::shared_ptr<redis::link> actual_;
     std::string first_view_;
     std::map<std::string, std::string> first_epochs_;
     bool waits_ = false;

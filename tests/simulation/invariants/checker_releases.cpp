@@ -89,7 +89,7 @@ void checker::note_force(const simulated_process& process, const std::string& na
     most = std::max(most, expected);
 }
 
-// I5: who has seen a hold, and ends it by its token, ends no later one.
+// I5: a forced release with the token of a hold ends no later hold.
 void checker::check_forced(const lock_record& lock, const simulated_process& process,
                            std::uint64_t ended) {
     const auto most = most_expected_.find({&process, &lock});
