@@ -10,7 +10,7 @@
 // loses its last member. With -DCLOCK a set is running and all nodes may lose their memory, LOSSES
 // times in all. A clock that is ahead of every token gives the first counter of the next set then.
 //
-// holds  overlapping -DLOSSES=1
+// long   overlapping -DLOSSES=1
 // holds  rejoin -DLOSSES=1 -DREJOIN -DIN_TURN
 // holds  finished_by_another -DLOSSES=1 -DFINISH -DIN_TURN
 // holds  clock -DCLOCK -DLOSSES=3

@@ -11,7 +11,7 @@
 // -DDOWNGRADE there is one reader, and the writer may become a reader instead of renewing: a node
 // makes its key an entry. With -DSECOND_WRITER the client 1 is not a reader but another writer.
 //
-// holds  acquires -DRENEWALS=0
+// long   acquires -DRENEWALS=0
 // holds  renewals -DREADERS=1 -DRELEASES
 // holds  downgrade -DDOWNGRADE
 // holds  downgrade_and_writer -DDOWNGRADE -DSECOND_WRITER

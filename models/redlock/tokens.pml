@@ -13,7 +13,7 @@
 // holds  two_acquires -DOTHERS=1 -DLOSSES=1
 // holds  renewals -DRENEW
 // holds  late_requests -DRENEW -DLATE
-// holds  five_nodes -DNODES=5
+// long   five_nodes -DNODES=5
 // breaks no_confirmation tokens_are_distinct -DNO_CONFIRMATION
 // breaks order_unconfirmed later_token_is_larger -DOTHERS=1 -DNO_CONFIRMATION -DORDER_ONLY
 // breaks confirmed_unseen tokens_are_distinct -DACQUIRES=3 -DCONFIRM_ALWAYS

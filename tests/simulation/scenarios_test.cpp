@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Thousands of scenarios, each with its own faults. `PAWL_SEEDS` is their number (20,000),
+// Thousands of scenarios, each with its own faults. `PAWL_SEEDS` is their number (10,000),
 // `PAWL_SEED` the first seed (1). `pawl_simulate --seed N --trace` prints all events of one
 // scenario.
 #include "topologies/scenarios.hpp"
@@ -32,7 +32,7 @@ constexpr std::uint64_t shares = 11;
 class Scenarios : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Scenarios, KeepEveryPromise) {
-    const auto seeds = from_environment("PAWL_SEEDS", 20'000);
+    const auto seeds = from_environment("PAWL_SEEDS", 10'000);
     const auto first = from_environment("PAWL_SEED", 1);
     struct total {
         std::uint64_t scenarios = 0, grants = 0;
