@@ -141,6 +141,31 @@ void a_waiter_may_ask_for_no_token(fixture& service_fixture) {
     require(next.token() > first.token(), "the token after an unfenced hold is not larger");
 }
 
+// A service that numbers each hold needs the number of this one, too.
+void a_hold_without_a_token_is_renewed(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target), other(env.target);
+    const auto& supported = service_fixture.capabilities();
+    std::vector<lock_mode> modes{lock_mode::exclusive};
+    if (supported.shared) modes.push_back(lock_mode::shared);
+    for (const auto mode : modes) {
+        auto plain = locks.acquire(
+            "it", {.ttl = long_ttl, .wait = wait_bound, .mode = mode, .fenced = false});
+        plain.renew();
+        require_equal(plain.state(), lock_state::held, "an unfenced hold after a renewal");
+        require(!other.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
+                "the renewal of an unfenced hold has freed the lock");
+        if (mode == lock_mode::exclusive && supported.downgrades && supported.shared) {
+            plain.downgrade();
+            plain.renew();
+            require(!plain.token(), "an unfenced hold has a token after a downgrade");
+            require(!other.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
+                    "the downgrade of an unfenced hold has freed the lock");
+        }
+        require_equal(plain.release(), release_result::released, "release of an unfenced hold");
+    }
+}
+
 bool with_lasting_tokens(const capabilities& supported) {
     return supported.fencing && supported.tokens_survive_data_loss;
 }
@@ -157,6 +182,7 @@ constexpr test_case list[] = {
     {"a_hold_without_a_token_changes_no_order", with_fencing,
      a_hold_without_a_token_changes_no_order},
     {"a_waiter_may_ask_for_no_token", with_fencing, a_waiter_may_ask_for_no_token},
+    {"a_hold_without_a_token_is_renewed", with_fencing, a_hold_without_a_token_is_renewed},
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 // What operators do with a set that is in use: docs/backends/redlock.md, "Operating a set".
 #include "redlock_fixture.hpp"
 
+#include <support/fault_proxy.hpp>
+
 #include <pawl/redlock.hpp>
 
 #include <gmock/gmock.h>
@@ -96,6 +98,36 @@ TEST_F(RedlockOperation, NodesOfDifferentVersionsWorkTogetherAndAreNamed) {
     const auto versions = std::ranges::find(findings, "versions", &pawl::finding::topic);
     ASSERT_NE(versions, findings.end());
     EXPECT_THAT(versions->fact, HasSubstr(", "));
+}
+
+//   a set works | the operator begins a new one by force | a node's connection ends instead of an
+//   answer to TIME, and comes back at once | nothing may be forgotten: the clock may be wrong
+TEST_F(RedlockOperation, NothingIsForgottenBeforeAllClocksAreRead) {
+    redlock_group others(2);
+    support::redis_server server;
+    support::fault_proxy proxy({server.port(), {}});
+    const auto url = "redlock://127.0.0.1:" + std::to_string(proxy.port()) + "," +
+                     others.name_of(0) + "," + others.name_of(1);
+    redlock_group::begin_set(url);
+    const auto nonces = [&] {
+        std::vector<std::string> result;
+        for (auto* const each : {&server, &others.node(0), &others.node(1)})
+            result.push_back(each->execute({"HGET", "pawl:redlock", "nonce"}).text);
+        return result;
+    };
+    const auto before = nonces();
+    // The first one belongs to the handshake.
+    proxy.inject({.matches = support::named("TIME"),
+                  .kind = support::fault_kind::lose_reply,
+                  .first_match = 2});
+    try {
+        redlock_group::begin_set(url, true);
+        ADD_FAILURE() << "a set was begun";
+    } catch (const pawl::error& e) {
+        EXPECT_EQ(e.reason(), errc::no_quorum);
+        EXPECT_THAT(e.what(), HasSubstr("has not shown its clock"));
+    }
+    EXPECT_EQ(nonces(), before);
 }
 
 TEST_F(RedlockOperation, NodesOfOneVersionAreNotNamed) {

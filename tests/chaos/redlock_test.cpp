@@ -232,6 +232,29 @@ TEST_F(Redlock, ContendersAreServedInTheEnd) {
     EXPECT_TRUE(eventually([&] { return group.count_of("it") == 0; }));
 }
 
+//   A: holds | the first client in the line is gone, the second one listens | M: PSUBSCRIBE * | A:
+//   releases | M hears of the wake-up, and the first client does not: the second one is told
+TEST_F(Redlock, AMonitorOfAllChannelsIsNoWaiter) {
+    redlock_group group;
+    redlock_group::begin_set(group.url());
+    client locks = client_at(group.url());
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    ASSERT_TRUE(eventually([&] { return group.count_of("it") == 3; }, long_ttl));
+    std::vector<std::unique_ptr<support::resp_client>> listeners;
+    for (std::size_t i = 0; i < group.node_count(); ++i) {
+        listeners.push_back(group.node(i).connect());
+        (void)listeners.back()->execute({"PSUBSCRIBE", "*"});
+        listeners.push_back(group.node(i).connect());
+        (void)listeners.back()->execute({"SUBSCRIBE", "pawl:c:0:second"});
+        (void)group.node(i).execute({"ZADD", "pawl:{it}:q", "1", "first", "2", "second"});
+    }
+    EXPECT_EQ(lock.release(), release_result::released);
+    for (std::size_t i = 0; i < group.node_count(); ++i)
+        EXPECT_TRUE(eventually([&] {
+            return group.node(i).execute({"EXISTS", "pawl:{it}:q"}).number() == 0;
+        }));
+}
+
 //   {a, b} for the first time: both get 41 at each node, where a's counter makes 41 the highest
 //   token c gets 42 | b's renewal must not be refused: 42 is no counter of b
 TEST_F(Redlock, LocksOfASetHaveCountersOfTheirOwn) {

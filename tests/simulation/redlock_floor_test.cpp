@@ -35,6 +35,30 @@ TEST(RedlockFloor, IsNotBehindTheClocksOfFarNodes) {
     EXPECT_GE(second.lock.token().value(), static_cast<std::uint64_t>(least));
 }
 
+//   P: renews 0.9 ms after a full millisecond; the answers show the clocks in milliseconds | P
+//   acquires another lock at once | its token must not be of the time before that millisecond ended
+TEST(RedlockFloor, IsNotBehindTheMicrosecondsOfAClock) {
+    redlock_programs set(3, 1, {.latency_low = 1us, .latency_high = 1us});
+    auto& program = *set.programs[0];
+    auto& first = set.acquire(program, {.ttl = 10s});
+    ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
+    const auto microseconds = [&] {
+        return std::stoll(set.networks[0]->server().execute(0, {"TIME"}).items.at(1).text) % 1000;
+    };
+    set.loop.run_for(std::chrono::microseconds(1900 - microseconds()));
+    bool is_renewed = false;
+    program.process.post([&] {
+        first.lock.async_renew(redlock_programs::run_in(
+            program, [&](const boost::system::error_code& ec) { is_renewed = !ec; }));
+    });
+    ASSERT_TRUE(set.run_until([&] { return is_renewed; }));
+    const auto least = present_token(*set.networks[0]);
+    auto& second = set.acquire(program, {.ttl = 10s}, "other");
+    ASSERT_TRUE(set.run_until([&] { return second.outcome.has_value(); }));
+    ASSERT_TRUE(second.lock.owns_lock()) << second.messages.message();
+    EXPECT_GE(second.lock.token().value(), static_cast<std::uint64_t>(least));
+}
+
 //   the nodes' clocks are 0.05 % faster than P's, within what NTP corrects | P holds nothing for a
 //   day, so no answer shows it the clocks | the floor has not fallen behind them
 TEST(RedlockFloor, IsNotBehindClocksThatAreFaster) {

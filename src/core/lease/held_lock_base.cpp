@@ -46,7 +46,11 @@ std::optional<error> loss_during_work(const held_lock_base& lock) {
 
 bool held_lock_base::owns_lock() const noexcept { return lease_ && lease_->is_held(); }
 std::string_view held_lock_base::name() const { return lease()->granted_hold().claim.name; }
-fencing_token held_lock_base::token() const { return lease()->granted_hold().grant.token; }
+// The service may need its own number of a hold for which the caller wanted none.
+fencing_token held_lock_base::token() const {
+    const auto& held = lease()->granted_hold();
+    return held.claim.fenced ? held.grant.token : fencing_token();
+}
 lock_state held_lock_base::state() const { return lease()->state(); }
 loss_reason held_lock_base::why_lost() const { return lease()->why_lost(); }
 time_point held_lock_base::safe_until() const { return lease()->safe_until(); }

@@ -42,7 +42,6 @@ void lease::lose_at_deadline() noexcept { lose(reason_at_deadline()); }
 void lease::record_grant(std::string owner, grant grant) noexcept {
     if (!owner.empty()) hold_.claim.owner = std::move(owner);
     hold_.grant = std::move(grant);
-    if (!hold_.claim.fenced) hold_.grant.token = {};
     end_of_max_hold_ = plus(time_.now(), max_hold_);
     deadline_ = std::min(hold_.grant.deadline, end_of_max_hold_).time_since_epoch().count();
 }

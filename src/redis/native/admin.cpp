@@ -130,7 +130,7 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = held.grant.deadline;
     const downgrade_call call{lock_keys, held.grant.stored_value, milliseconds_text(held.claim.ttl),
-                              to_string(held.grant.token)};
+                              held.claim.fenced ? to_string(held.grant.token) : "0"};
     // Copied before the request, so that a downgrade that was carried out cannot fail here.
     std::optional<grant> result = held.grant;
     const auto sent_at = now();

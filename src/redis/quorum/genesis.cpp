@@ -212,6 +212,16 @@ asio::awaitable<void> members::require_complete_set() {
                                              objection_of(i) + "; run the command again.");
 }
 
+// Without a clock nobody knows whether they agree.
+void members::require_all_clocks(const clocks& known) const {
+    for (std::size_t i = 0; i < size(); ++i)
+        if (!known[i])
+            throw error(errc::no_quorum,
+                        "No set was begun: " + name_of(i) +
+                            " has not shown its clock, and a set begins only when all clocks "
+                            "agree; run the command again.");
+}
+
 // Nothing is forgotten unless all nodes answer, and can begin a set: one that works must not be
 // lost.
 asio::awaitable<void> members::begin_set(bool forget_members) {
@@ -223,6 +233,7 @@ asio::awaitable<void> members::begin_set(bool forget_members) {
         co_return co_await require_complete_set();
     }
     const auto shown = co_await read_clocks();
+    require_all_clocks(shown);
     repair_trouble_ = objection_to_clocks(shown);
     if (!repair_trouble_.empty()) throw no_set_begun();
     if (forget_members) {

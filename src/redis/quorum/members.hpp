@@ -277,6 +277,7 @@ private:
     boost::asio::awaitable<void> read_clock(std::size_t node, clocks& into);
     boost::asio::awaitable<clocks> read_clocks();
     [[nodiscard]] std::string objection_to_clocks(const clocks& known) const;
+    void require_all_clocks(const clocks& known) const;
     [[nodiscard]] error no_set_begun() const;
     boost::asio::awaitable<void> finish_genesis(const reports& known);
     boost::asio::awaitable<std::vector<std::optional<mark_call::answer>>> mark_at_others(

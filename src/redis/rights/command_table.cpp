@@ -47,7 +47,8 @@ constexpr std::string_view admin = "scan zadd zcard zrem zscore lpop lindex incr
 }  // namespace redisson_layout
 
 namespace redlock {
-constexpr std::string_view common_locks = "del exists pttl pexpire publish zadd zrem zpopmin";
+constexpr std::string_view common_locks =
+    "del exists pttl pexpire publish pubsub|numsub zadd zrem zpopmin";
 constexpr std::string_view fenced_locks = "set get hmget hget hset";
 constexpr std::string_view readers = "zrangebyscore zrevrange hdel pexpireat";
 constexpr std::string_view plain_locks = "set get";

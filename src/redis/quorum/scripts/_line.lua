@@ -6,7 +6,10 @@
 local function wake_next(queue, channel_prefix, name)
     local next_client = redis.call("ZPOPMIN", queue)[1]
     while next_client do
-        if redis.call("PUBLISH", channel_prefix .. next_client, "wake " .. name) > 0 then
+        local channel = channel_prefix .. next_client
+        redis.call("PUBLISH", channel, "wake " .. name)
+        -- Not PUBLISH's count, which includes subscribers of a pattern of channels.
+        if redis.call("PUBSUB", "NUMSUB", channel)[2] > 0 then
             return
         end
         next_client = redis.call("ZPOPMIN", queue)[1]

@@ -56,9 +56,10 @@ local function counter(fence)
     return math.max(value, member[6] or 0)
 end
 
--- The counter of the next hold of a name. The floor is what all nodes' clocks say: it is above the
--- tokens of older data, also if those have come back without a restart. At most a second more than
--- this node's clock says counts, so that one client's wrong clock does not raise the counters.
+-- The counter of the next hold of a name. The floor is what a majority of the nodes' clocks have
+-- reached: above the tokens of older data, also if those have come back without a restart. At most
+-- a second more than this node's clock says counts, so that one client's wrong clock does not raise
+-- the counters.
 local function next_counter(fence, floor)
     local latest = (redis.call("TIME")[1] - 1704067200 + 1) * 65536
     return math.max(counter(fence), math.min(floor, latest) - 1) + 1
