@@ -24,6 +24,11 @@ bool may_have_one_token(const quorum_hold& first, const quorum_hold& second) {
     return first.shared_since && second.shared_since && (first.is_reader() || second.is_reader());
 }
 
+// A hold of a caller that wanted no token has none, although the nodes number it.
+bool have_tokens(const quorum_hold& first, const quorum_hold& second) {
+    return first.token > 0 && second.token > 0;
+}
+
 bool concerns(const std::string& event, const std::string& name) {
     return event.empty() || event == name;
 }
@@ -91,7 +96,8 @@ void redlock_checker::check_pair(const quorum_hold& first, const quorum_hold& se
         return at >= std::min(first.requested_at, second.requested_at) &&
                at <= std::max(first.granted_at, second.granted_at);
     });
-    if (!is_seeded_between && first.token == second.token && !may_have_one_token(first, second))
+    const bool are_tokens_judged = !is_seeded_between && have_tokens(first, second);
+    if (are_tokens_judged && first.token == second.token && !may_have_one_token(first, second))
         fail("a token was issued twice: " + pair);
     if (first.granted_at >= second.requested_at) {
         // They were requested at the same time.
@@ -101,7 +107,7 @@ void redlock_checker::check_pair(const quorum_hold& first, const quorum_hold& se
             fail("two holders of " + pair);
         return;
     }
-    if (!is_seeded_between && first.token > second.token) fail("a token went back: " + pair);
+    if (are_tokens_judged && first.token > second.token) fail("a token went back: " + pair);
     if (first.is_believed_at(second.granted_at) && !may_share(first, second) &&
         !is_excused(first, second))
         fail("two holders of " + pair);
@@ -111,7 +117,7 @@ void redlock_checker::check_pair(const quorum_hold& first, const quorum_hold& se
 // now, so the earlier hold cannot be renewed.
 void redlock_checker::check_overtaken(const quorum_hold& first, const quorum_hold& second) {
     const auto told_by = second.granted_at + longest_lease_ + longest_delay;
-    if (!may_share(first, second) && first.token < second.token &&
+    if (!may_share(first, second) && have_tokens(first, second) && first.token < second.token &&
         first.granted_at <= second.granted_at && told_by < loop_.now() &&
         first.is_believed_at(told_by) && !was_paused(first.program, second.requested_at))
         fail("a hold of " + first.name + " goes on after a later grant at " +
@@ -120,6 +126,7 @@ void redlock_checker::check_overtaken(const quorum_hold& first, const quorum_hol
 
 void redlock_checker::check_forced(const quorum_hold& hold, const forced_release& by) {
     if (hold.name != by.name || hold.granted_at > by.from || hold.token > by.expected) return;
+    if (hold.token == 0) return;  // the number may be above the operator's
     const auto told_by = by.until + longest_lease_ + longest_delay;
     if (told_by < loop_.now() && hold.is_believed_at(told_by) && !is_paused(hold, told_by) &&
         !was_paused(hold.program, by.from))
@@ -130,7 +137,7 @@ void redlock_checker::check_forced(const quorum_hold& hold, const forced_release
 void redlock_checker::check_release(const reported_release& release) {
     const auto& ended = *release.hold;
     for (const auto& each : holds_)
-        if (each->name == ended.name && each->token > ended.token &&
+        if (each->name == ended.name && have_tokens(ended, *each) && each->token > ended.token &&
             each->granted_at < release.asked_at && !may_share(ended, *each) &&
             !may_share(*each, ended))
             fail("the release of a hold of " + ended.name + " says '" + to_string(release.result) +

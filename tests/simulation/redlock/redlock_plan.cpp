@@ -191,6 +191,8 @@ redlock_plan make_redlock_plan(std::uint64_t seed, redlock_bug bug, const redloc
     result.longest_hold = random.happens(0.4) ? 400ms : random.happens(0.5) ? 2s : 6s;
     prng more_random(seed ^ 0x2'5E4'7E45'0000'0000U);
     result.shows_clocks = bug == redlock_bug::none && more_random.happens(0.5);
+    prng user_random(seed ^ 0x05E4'0000'0000'0000U);
+    result.has_unfenced = bug == redlock_bug::none && user_random.happens(0.2);
     prng fault_random(seed ^ 0xFA'017'0000'0000U);
     auto faults = wanted;
     faults.merge(bug == redlock_bug::none && wanted.empty() ? one_or_none(fault_random)

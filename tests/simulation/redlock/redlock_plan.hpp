@@ -43,6 +43,7 @@ struct redlock_plan {
     bool dies = false;             // a program is killed
     bool has_sets = false;         // some users acquire several locks at once
     bool has_readers = false;      // some users read, and some writers become readers
+    bool has_unfenced = false;     // some users want no token
     bool replaces_servers =
         false;                   // another server gets a node's name, and the earlier one lives on
     bool has_sentinels = false;  // Sentinels give it the name; otherwise a balancer or a DNS does

@@ -100,6 +100,7 @@ void redlock_scenario::acquire(program& by, user& caller, std::vector<std::strin
     lock_options options{.ttl = ttl, .wait = 12s};
     if (plan_.has_readers && wanted.size() == 1 && caller.choices.happens(0.5))
         options.mode = lock_mode::shared;
+    if (plan_.has_unfenced) options.fenced = caller.choices.happens(0.6);
     if (is_calm_) options.wait = std::chrono::ceil<std::chrono::milliseconds>(longest_recovery());
     const bool is_short = !is_finishing_ && caller.choices.happens(0.25);
     if (is_short) options.wait = 1ms * caller.choices.between(0, 600);
