@@ -179,9 +179,9 @@ public:
 
     // Acquires all of 1 to 256 names or none, with one `options.wait` for all. Duplicates count
     // once. The locks are acquired in the order of their names' bytes, so callers with common names
-    // do not deadlock. On Redis in the native layout, one request first tries to take them all
-    // (plain exclusive locks only). Create the vector before the co_await: GCC 12 does not compile
-    // names in braces inside it.
+    // do not deadlock. One request first tries to take them all if they are plain exclusive locks:
+    // on Redis in the native layout (a cluster needs a key template), and at each Redlock node.
+    // Create the vector before the co_await: GCC 12 does not compile names in braces inside it.
     // Handler: void(error_code, held_locks).
     // Completes when all locks are granted, or the wait is over. An error or a cancellation leaves
     // nothing behind.
@@ -199,8 +199,8 @@ public:
         return detail::initiate<Token>(engine_, &detail::start_acquire_all, &diag, token, nullptr,
                                        std::move(names), options, std::nullopt);
     }
-    // As `async_acquire_all`, but without waiting: on Redis in the native layout one request for
-    // all locks (plain exclusive locks only), else one attempt for each lock in turn. With
+    // As `async_acquire_all`, but without waiting: where one request can take all locks, nothing
+    // but this request; elsewhere one attempt for each lock in turn. With
     // `options.retry`, each lock in turn is polled with that many tries, while the locks before it
     // stay held. Empty, without an error, if one of them is taken.
     template <class Token = boost::asio::deferred_t>

@@ -47,7 +47,8 @@ public:
     // reason is one that a service gives: missing, taken_over, failed_over or forced; others fail
     // with errc::bad_option, and a name that is none with errc::bad_name. A lease expires by `fail`
     // and manual_clock::advance. False: the lock was free. As with a server, a release that comes
-    // before the holder is told finds no hold, and the reason is then `missing`.
+    // before the holder is told finds no hold. The reason is then `missing`, or `taken_over` if a
+    // waiter has the lock by then.
     bool end_hold(std::string_view name, loss_reason reason = loss_reason::taken_over);
     // Ends all holds, as a failover to a server that has none of them: the reason is `failed_over`.
     // Later tokens are larger.

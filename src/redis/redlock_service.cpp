@@ -12,6 +12,7 @@
 #include <pawl/redlock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 
@@ -75,6 +76,18 @@ boost::asio::awaitable<void> operate_and_close(locks& client, const Operation& o
     if (failure) std::rethrow_exception(failure);
 }
 
+// The coroutines of the loop use the client, so they must end before it does.
+void close_and_run(boost::asio::io_context& context, const boost::asio::any_io_executor& strand,
+                   locks& client) noexcept {
+    boost::asio::co_spawn(strand, client.close(real_runtime().now()), boost::asio::detached);
+    for (;;) {
+        try {
+            context.run();
+            return;
+        } catch (...) {}  // the exception before is reported
+    }
+}
+
 // Runs the operation with a client that lives as long.
 template <class Operation>
 void run_with_members(const options& settings, const Operation& operate) {
@@ -93,7 +106,12 @@ void run_with_members(const options& settings, const Operation& operate) {
     std::exception_ptr failure;
     boost::asio::co_spawn(strand, operate_and_close(client, operate),
                           [&failure](std::exception_ptr ended) { failure = std::move(ended); });
-    context.run();
+    try {
+        context.run();
+    } catch (...) {
+        close_and_run(context, strand, client);
+        throw;
+    }
     if (failure) std::rethrow_exception(failure);
 }
 

@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 //   A: releases: nodes 4 and 5 still have its hold, the others have none | B had the lock meanwhile
 TEST(RedlockRelease, IsTakenOverAfterAnotherHolderHasLeft) {
     for (const auto mode : {lock_mode::exclusive, lock_mode::shared}) {
+        std::optional<bool> forced;
         redlock_programs set(5, 3, {}, 1, {.loses_messages = true});
         auto& first = set.acquire(*set.programs[0], {.ttl = 10s, .mode = mode});
         ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
@@ -25,7 +26,7 @@ TEST(RedlockRelease, IsTakenOverAfterAnotherHolderHasLeft) {
         for (const std::size_t node : {3U, 4U})
             for (const std::size_t program : {1U, 2U})
                 set.networks[node]->cut_off(set.programs[program]->process);
-        set.force_release(*set.programs[2]);
+        set.force_release(*set.programs[2], forced);
         ASSERT_TRUE(set.run_until([&] { return set.count_of() == 2; }));
         auto& second = set.acquire(*set.programs[1], {.ttl = 10s, .wait = 5s});
         ASSERT_TRUE(set.run_until([&] { return second.outcome.has_value(); }));
@@ -68,6 +69,24 @@ TEST(RedlockRelease, WaitsNotLongForNodesThatAreSilent) {
     set.release(*set.programs[0], request, result);
     EXPECT_TRUE(set.run_until([&] { return result.has_value(); }, 1s));
     EXPECT_EQ(result, release_result::unknown);
+}
+
+//   A: holds the lock | two of five nodes are silent | an operator takes the lock from A: each of
+//   the two rounds waits once for all nodes, at most for the reply timeout of 5 s
+TEST(RedlockRelease, ByForceWaitsOnceForAllSilentNodes) {
+    std::optional<bool> warmed, forced;
+    redlock_programs set(5, 2, {});
+    auto& request = set.acquire(*set.programs[0], {.ttl = 10s});
+    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    set.force_release(*set.programs[1], warmed, "another");
+    ASSERT_TRUE(set.run_until([&] { return warmed.has_value(); }));
+    for (const std::size_t node : {0U, 1U})
+        set.networks[node]->freeze();
+    set.force_release(*set.programs[1], forced);
+    EXPECT_TRUE(set.run_until([&] { return forced.has_value(); }, 10s + 100ms));
+    EXPECT_EQ(forced, true);
+    for (const std::size_t node : {0U, 1U})
+        set.networks[node]->thaw();
 }
 
 //   P: holds a lock, and waits for another one | some nodes are silent | P closes within its drain

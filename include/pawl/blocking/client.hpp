@@ -169,15 +169,16 @@ public:
 
     // Acquires all of 1 to 256 names or none, with one `options.wait` for all. Duplicates count
     // once. The locks are acquired in the order of their names' bytes, so callers with common names
-    // do not deadlock. On Redis in the native layout, one request first tries to take them all
-    // (plain exclusive locks only). errc::lost: one lock was lost before the last one was granted.
+    // do not deadlock. One request first tries to take them all if they are plain exclusive locks:
+    // on Redis in the native layout (a cluster needs a key template), and at each Redlock node.
+    // errc::lost: one lock was lost before the last one was granted.
     // An error or a cancellation leaves nothing behind.
     held_locks acquire_all(std::vector<std::string> names, lock_options options = {},
                            std::stop_token cancel = {});
-    // As `acquire_all`, but without waiting: on Redis in the native layout one request for all
-    // locks (plain exclusive locks only), else one attempt for each lock in turn. With
-    // `options.retry`, each lock in turn is polled with that many tries, while the locks before it
-    // stay held. The set is empty if one of the locks is taken.
+    // As `acquire_all`, but without waiting: where one request can take all locks, nothing but this
+    // request; elsewhere one attempt for each lock in turn. With `options.retry`, each lock in turn
+    // is polled with that many tries, while the locks before it stay held. The set is empty if one
+    // of the locks is taken.
     held_locks try_acquire_all(std::vector<std::string> names, try_options options = {},
                                std::stop_token cancel = {});
 

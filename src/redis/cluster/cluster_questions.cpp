@@ -4,11 +4,11 @@
 // The questions to the nodes: who they are, and which of them has which slot.
 #include "cluster_topology.hpp"
 
-#include "../topology/flag_guard.hpp"
 #include "../transport/handshake.hpp"
 #include "../transport/server_errors.hpp"
 #include "../transport/silent_listener.hpp"
 
+#include "../../core/util/flag_guard.hpp"
 #include "../../core/util/random.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -114,7 +114,7 @@ asio::awaitable<void> cluster_topology::query_node(cluster_node& node) {
         co_return;
     }
     {
-        const flag_guard guard(node.is_asked);
+        const core::flag_guard guard(node.is_asked);
         try {
             // In this order: an epoch that is newer than the replication id does no harm.
             auto replication = co_await query_replication_id(connection, node.server_name());
@@ -240,7 +240,7 @@ asio::awaitable<void> cluster_topology::close_later(
 asio::awaitable<void> cluster_topology::probe(
     [[maybe_unused]] std::shared_ptr<cluster_topology> self, cluster_node& node,
     std::shared_ptr<link> connection) {
-    const flag_guard guard(node.is_probed);
+    const core::flag_guard guard(node.is_probed);
     const std::array<std::string_view, 1> words{"PING"};
     try {
         co_await connection->exec(words, now() + settings_.connect_timeout);
@@ -271,7 +271,7 @@ asio::awaitable<void> cluster_topology::identify(
     [[maybe_unused]] std::shared_ptr<cluster_topology> self, cluster_node& node,
     std::shared_ptr<link> connection) {
     if (node.is_asked) co_return;
-    const flag_guard guard(node.is_asked);
+    const core::flag_guard guard(node.is_asked);
     const auto number = connection->current().connection_number;
     const auto is_present = [&] {
         return !is_over() && node.connection() == connection && connection->connected() &&
@@ -328,7 +328,7 @@ asio::awaitable<void> cluster_topology::run(
         if (is_over()) break;
         if (all_connected()) {
             pause = bounds.shortest_pause;
-            const flag_guard idle(is_idle_);
+            const core::flag_guard idle(is_idle_);
             co_await ask_again_.wait_until(now() + core::random_between(*context_.time,
                                                                         bounds.view_interval / 2,
                                                                         bounds.view_interval));

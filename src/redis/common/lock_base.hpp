@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The common part of both key layouts: the links, renewals, undos, and repeated releases.
-// docs/backends/redis.md and docs/backends/redisson.md describe the protocols.
+// The common part of the four backends over Redis: native, redisson, scriptless and quorum. It has
+// the links, renewals, undos, and repeated releases. docs/backends/redis.md, redisson.md,
+// scriptless.md and redlock.md describe the protocols.
 #pragma once
 
 #include "../scripting/run_script.hpp"

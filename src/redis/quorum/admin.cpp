@@ -31,6 +31,14 @@ struct locks::node_view {
     inspect_call::answer state{};
 };
 
+// The nodes' answers to one half of a forced release.
+struct locks::forced_round {
+    node_failures failures;
+    std::size_t took_part = 0;  // nodes
+    std::int64_t highest = 0;   // of their counters
+    bool is_held = false;       // at one of them
+};
+
 namespace {
 
 // The protocol is the same in all of them.
@@ -186,15 +194,6 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     co_return locks_held;
 }
 
-namespace {
-
-std::string may_still_be_held(std::string_view name) {
-    return "The lock '" + std::string(name) +
-           "' may still be held; fewer than a majority of the nodes took part in the release: ";
-}
-
-}  // namespace
-
 // First a majority says how far its counters are; then a majority raises them above all of these,
 // and gives the lock up. So no earlier hold can be renewed, and a later one keeps its keys:
 // models/redlock/force.pml. That includes a hold that no node has at the moment: its next renewal
@@ -211,55 +210,73 @@ asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token 
         const auto is_still_held = co_await has_holder(name, expected);
         co_return !is_still_held;
     }
-    std::int64_t highest = 0;
-    std::size_t asked = 0;
-    bool is_held = false;
-    node_failures failures(members_.size());
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        const counter_call call{set_, lock.keys};
-        try {
-            const auto reply = co_await ask_node(members_.link_of(i), call, reply_deadline());
-            redis::throw_if_error(reply, members_.name_of(i));
-            const auto answer = call.read(reply);
-            members_.on_objection(i, answer.standing);
-            if (answer.standing.refusal != objection::none) {
-                failures.add(i, error(members_.reason_of(i), members_.objection_of(i)));
-                continue;
-            }
-            ++asked;
-            highest = std::max(highest, answer.counter);
-            is_held = is_held || answer.is_held;
-        } catch (const error& e) {
-            failures.add(i, e);
-        }
-    }
-    if (asked < members_.majority()) require_answers(failures, may_still_be_held(name));
+    forced_round round{.failures = node_failures(members_.size())};
+    std::vector<asio::awaitable<void>> requests;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        requests.push_back(read_counter_at(lock.keys, i, round));
+    co_await run_all(std::move(requests));
+    require_part_of_majority(round, name);
     // Without fencing, no renewal restores anything.
-    if (!set_.is_fenced() && !is_held) co_return false;
-    co_await raise_counters(lock, highest + 1);
-    co_return is_held;
+    if (!set_.is_fenced() && !round.is_held) co_return false;
+    co_await raise_counters(lock, round.highest + 1);
+    co_return round.is_held;
+}
+
+asio::awaitable<void> locks::read_counter_at(const redis::keys& lock_keys, std::size_t node,
+                                             forced_round& round) {
+    try {
+        const counter_call call{set_, lock_keys};
+        const auto reply = co_await ask_node(members_.link_of(node), call, reply_deadline());
+        redis::throw_if_error(reply, members_.name_of(node));
+        const auto answer = call.read(reply);
+        const bool takes_part = add_to_round(node, answer.standing, round);
+        if (!takes_part) co_return;
+        round.highest = std::max(round.highest, answer.counter);
+        round.is_held = round.is_held || answer.is_held;
+    } catch (const error& e) {
+        round.failures.add(node, e);
+    }
+}
+
+bool locks::add_to_round(std::size_t node, const standing_reply& answer, forced_round& round) {
+    members_.on_objection(node, answer);
+    if (answer.refusal == objection::none) {
+        ++round.took_part;
+        return true;
+    }
+    round.failures.add(node, error(members_.reason_of(node), members_.objection_of(node)));
+    return false;
+}
+
+void locks::require_part_of_majority(const forced_round& round, std::string_view name) const {
+    if (round.took_part >= members_.majority()) return;
+    throw error(round.failures.lasting_reason().value_or(errc::no_quorum),
+                "The lock '" + std::string(name) +
+                    "' may still be held; fewer than a majority of the nodes took part in the "
+                    "release: " +
+                    round.failures.text(members_.names()) + ".");
 }
 
 // The second half of a forced release. Throws unless a majority has taken part.
 asio::awaitable<void> locks::raise_counters(const requested_lock& lock, std::int64_t limit) {
-    std::size_t raised = 0;
-    node_failures failures(members_.size());
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    forced_round round{.failures = node_failures(members_.size())};
+    std::vector<asio::awaitable<void>> requests;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        requests.push_back(raise_counter_at(lock, limit, i, round));
+    co_await run_all(std::move(requests));
+    require_part_of_majority(round, lock.name);
+}
+
+asio::awaitable<void> locks::raise_counter_at(const requested_lock& lock, std::int64_t limit,
+                                              std::size_t node, forced_round& round) {
+    try {
         const barrier_call call{set_, lock, std::to_string(limit)};
-        try {
-            const auto reply = co_await ask_node(members_.link_of(i), call, reply_deadline());
-            redis::throw_if_error(reply, members_.name_of(i));
-            const auto standing = call.read(reply);
-            members_.on_objection(i, standing);
-            if (standing.refusal == objection::none)
-                ++raised;
-            else
-                failures.add(i, error(members_.reason_of(i), members_.objection_of(i)));
-        } catch (const error& e) {
-            failures.add(i, e);
-        }
+        const auto reply = co_await ask_node(members_.link_of(node), call, reply_deadline());
+        redis::throw_if_error(reply, members_.name_of(node));
+        static_cast<void>(add_to_round(node, call.read(reply), round));
+    } catch (const error& e) {
+        round.failures.add(node, e);
     }
-    if (raised < members_.majority()) require_answers(failures, may_still_be_held(lock.name));
 }
 
 asio::awaitable<bool> locks::has_holder(std::string_view name, fencing_token token) {

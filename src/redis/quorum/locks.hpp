@@ -108,7 +108,15 @@ private:
     [[nodiscard]] error split_error(const attempt& current) const;
     [[nodiscard]] error no_quorum_error(const attempt& current) const;
 
+    struct forced_round;
+    boost::asio::awaitable<void> read_counter_at(const redis::keys& lock_keys, std::size_t node,
+                                                 forced_round& round);
     boost::asio::awaitable<void> raise_counters(const requested_lock& lock, std::int64_t limit);
+    boost::asio::awaitable<void> raise_counter_at(const requested_lock& lock, std::int64_t limit,
+                                                  std::size_t node, forced_round& round);
+    // False: the node has refused to take part.
+    bool add_to_round(std::size_t node, const standing_reply& answer, forced_round& round);
+    void require_part_of_majority(const forced_round& round, std::string_view name) const;
     boost::asio::awaitable<bool> has_holder(std::string_view name, fencing_token token);
     [[nodiscard]] requested_lock make_lock(const claim& wanted, std::string_view owner) const;
     [[nodiscard]] requested_lock lock_of(const hold& held) const;

@@ -204,6 +204,7 @@ void members::on_connected(const redis::link& node_link) {
     const auto node = index_of(node_link);
     if (node == size()) return;
     nodes_[node].state = standing::unknown;
+    nodes_[node].is_second_name = false;
     nodes_[node].clock.reset();
     const auto& session = node_link.current();
     if (session.time_us > 0)
@@ -220,6 +221,7 @@ void members::on_disconnected(const redis::link& node_link) noexcept {
     const auto node = index_of(node_link);
     if (node == size()) return;
     nodes_[node].state = standing::unknown;
+    nodes_[node].is_second_name = false;
     nodes_[node].trouble.clear();
 }
 
@@ -274,11 +276,11 @@ void members::adopt(std::size_t node, const member_report& report) {
     // The server itself knows which node it is, if it is one.
     const bool is_this_node =
         is_of_set && set_.is_fenced() && !is_of_another_node(report.member, node);
-    const auto twin = is_this_node ? std::nullopt : node_with_same_server(node);
-    asked.is_second_name = twin.has_value();
-    asked.trouble =
-        twin ? "is the same server as " + name_of(*twin) + "; each node must be a server of its own"
-             : objection_to_server(node);
+    const auto same_server = is_this_node ? std::nullopt : node_with_same_server(node);
+    asked.is_second_name = same_server.has_value();
+    asked.trouble = same_server ? "is the same server as " + name_of(*same_server) +
+                                      "; each node must be a server of its own"
+                                : objection_to_server(node);
     if (asked.trouble.empty() && is_of_set && set_.is_fenced() &&
         !is_sound(report.member, report.highest, size()))
         asked.trouble = "its membership is damaged; delete its key " + set_.member_key +

@@ -282,6 +282,8 @@ private:
     boost::asio::awaitable<void> finish_genesis(const reports& known);
     boost::asio::awaitable<std::vector<std::optional<mark_call::answer>>> mark_at_others(
         std::size_t node, std::string nonce, std::int64_t incarnation);
+    boost::asio::awaitable<void> mark_at(std::size_t node, const mark_call& call,
+                                         std::optional<mark_call::answer>& into);
     boost::asio::awaitable<void> install_anew(std::size_t node, const reports& known);
     boost::asio::awaitable<bool> install(std::size_t node, install_call call);
     boost::asio::awaitable<void> install_if_new(std::size_t node, install_call call, bool& into);

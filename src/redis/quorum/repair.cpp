@@ -9,9 +9,9 @@
 #include "node_request.hpp"
 
 #include "../common/lock_base.hpp"
-#include "../topology/flag_guard.hpp"
 #include "../transport/server_errors.hpp"
 
+#include "../../core/util/flag_guard.hpp"
 #include "../../core/util/random.hpp"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ void members::repair_without_requests() {
 }
 
 asio::awaitable<void> members::repeat_repairs() {
-    const redis::flag_guard guard(repeats_repairs_);
+    const core::flag_guard guard(repeats_repairs_);
     redis::back_off pauses(*context_.time, {.first_pause = 1s, .longest_pause = 60s});
     while (!is_stopped_ && std::ranges::any_of(nodes_, &node_record::needs_repair)) {
         if (is_connected()) start_repair();
@@ -214,29 +214,35 @@ asio::awaitable<bool> members::forget(std::size_t node, std::string only) {
     co_return call.read(answer);
 }
 
-// Marks the node's memory at the others, and collects their answers.
+// Writes the node's memory mark at the others, and collects their answers.
 asio::awaitable<std::vector<std::optional<mark_call::answer>>> members::mark_at_others(
     std::size_t node, std::string nonce, std::int64_t incarnation) {
+    const mark_call call{set_, std::to_string(node), std::to_string(incarnation), nonce};
     std::vector<std::optional<mark_call::answer>> answers(size());
-    for (std::size_t i = 0; i < size(); ++i) {
-        if (i == node || !nodes_[i].is_member()) continue;
-        const mark_call call{set_, std::to_string(node), std::to_string(incarnation), nonce};
-        try {
-            const auto reply = co_await ask_node(link_of(i), call, now() + reply_timeout_);
-            redis::throw_if_error(reply, name_of(i));
-            auto answer = call.read(reply);
-            if (answer.is_marked && is_sound(answer.member, answer.highest, size()))
-                answers[i] = std::move(answer);
-        } catch (const error& e) {
-            nodes_[i].trouble = e.what();
-        }
-    }
+    std::vector<asio::awaitable<void>> requests;
+    for (std::size_t i = 0; i < size(); ++i)
+        if (i != node && nodes_[i].is_member()) requests.push_back(mark_at(i, call, answers[i]));
+    co_await client_.join(std::move(requests));
     co_return answers;
+}
+
+asio::awaitable<void> members::mark_at(std::size_t node, const mark_call& call,
+                                       std::optional<mark_call::answer>& into) {
+    try {
+        const auto reply = co_await ask_node(link_of(node), call, now() + reply_timeout_);
+        redis::throw_if_error(reply, name_of(node));
+        auto answer = call.read(reply);
+        if (answer.is_marked && is_sound(answer.member, answer.highest, size()))
+            into = std::move(answer);
+    } catch (const error& e) {
+        nodes_[node].trouble = e.what();
+    }
 }
 
 namespace {
 
-// Another node that was marked knows a later memory of this one: its answer does not count.
+// Another node that has the memory mark knows a later memory of this one: its answer does not
+// count.
 bool is_outdated(const std::vector<std::optional<mark_call::answer>>& marked, std::size_t node) {
     if (is_of_another_node(marked[node]->member, node)) return true;
     return std::ranges::any_of(marked, [&](const auto& other) {
@@ -246,8 +252,8 @@ bool is_outdated(const std::vector<std::optional<mark_call::answer>>& marked, st
 
 }  // namespace
 
-// Writes the new mark to a majority first, and reads their highest tokens in the same step. A
-// quorum that counts what an earlier memory of the node granted has a node in common with that
+// Writes the new memory mark to a majority first, and reads their highest tokens in the same step.
+// A quorum that counts what an earlier memory of the node granted has a node in common with that
 // majority: if it was confirmed there before, its token is read here; and if not, it is rejected
 // there.
 asio::awaitable<void> members::install_anew(std::size_t node, const reports& known) {

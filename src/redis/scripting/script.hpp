@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A Lua script as cmake/embed_scripts.cmake embeds it. The scripts are in src/redis/native/scripts
-// and src/redis/redisson/scripts.
+// A Lua script as cmake/embed_scripts.cmake embeds it. The scripts are in the folders
+// `scripts` of src/redis/native, src/redis/redisson and src/redis/quorum.
 #pragma once
 
 #include <string_view>

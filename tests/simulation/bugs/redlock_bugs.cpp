@@ -255,8 +255,8 @@ public:
         const auto result = co_await actual_->release(held);
         const bool had_ended =
             result == release_result::expired || result == release_result::taken_over;
-        co_return bug_ == redlock_bug::loss_at_release_untold&& had_ended ? release_result::unknown
-                                                                          : result;
+        const bool hides_loss = had_ended && bug_ == redlock_bug::loss_at_release_untold;
+        co_return hides_loss ? release_result::unknown : result;
     }
     asio::awaitable<std::optional<grant>> downgrade(const hold& held) override {
         return actual_->downgrade(held);

@@ -65,8 +65,8 @@ public:
             owned_.push_back(std::make_unique<simulated_network>(loop, random_.fork(), faults,
                                                                  "node" + std::to_string(i + 1)));
             networks.push_back(owned_.back().get());
-            choices_.push_back([reached = networks.back()](const simulated_process&) {
-                return chosen_server{.network = reached};
+            choices_.push_back([this, i](const simulated_process&) {
+                return chosen_server{.network = networks[i]};
             });
         }
         if (begins_set) begin_set();
@@ -116,10 +116,12 @@ public:
                 run_in(by, [&result](release_result answer) { result = answer; }));
         });
     }
-    void force_release(program& by, const std::string& name = "it") {
-        by.process.post([&by, name] {
+    void force_release(program& by, std::optional<bool>& result, const std::string& name = "it") {
+        by.process.post([&by, &result, name] {
             by.locks->async_force_release(
-                name, run_in(by, [](const boost::system::error_code&, bool) {}));
+                name, run_in(by, [&result](const boost::system::error_code& ec, bool is_released) {
+                    result = !ec && is_released;
+                }));
         });
     }
     template <class Condition>
@@ -140,7 +142,7 @@ public:
     }
 
     scheduler loop;
-    std::vector<simulated_network*> networks;
+    std::vector<simulated_network*> networks;  // to which the nodes' names lead
     std::vector<std::unique_ptr<program>> programs;
 
 private:

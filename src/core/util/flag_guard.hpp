@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+// For flags that say that an operation runs.
 #pragma once
 
-namespace pawl::redis {
+namespace pawl::core {
 
 // Sets a flag while it lives.
 class flag_guard {
@@ -17,4 +18,4 @@ private:
     bool& flag_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::core
