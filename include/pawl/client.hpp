@@ -179,8 +179,8 @@ public:
 
     // Acquires all of 1 to 256 names or none, with one `options.wait` for all. Duplicates count
     // once. The locks are acquired in the order of their names' bytes, so callers with common names
-    // do not deadlock. One request first tries to take them all if they are plain exclusive locks:
-    // on Redis in the native layout (a cluster needs a key template), and at each Redlock node.
+    // do not deadlock. One request first tries plain exclusive locks: on Redis in the native
+    // layout (clusters need a key template), and at each Redlock node.
     // Create the vector before the co_await: GCC 12 does not compile names in braces inside it.
     // Handler: void(error_code, held_locks).
     // Completes when all locks are granted, or the wait is over. An error or a cancellation leaves

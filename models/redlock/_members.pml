@@ -17,8 +17,9 @@
 #define FORGETFUL 1
 #endif
 
-// Each node: the key of the lock, which is OWNER:COUNT, its counter, and the mark of each forgetful
-// node, also its own: the incarnation and the life of the latest memory that it has heard of.
+// Each node: the key of the lock, which is OWNER:COUNT, its counter, and the memory mark of each
+// forgetful node, also its own: the incarnation and the life of the latest memory that it has heard
+// of.
 byte owner[NODES];
 byte count[NODES];
 byte counter[NODES];
@@ -403,7 +404,7 @@ proctype Driver(byte target) {
            prepared_life = life[target];
            asked = 1 << target
        };
-       // Reads the marks that the others know. The new incarnation is above those of other lives.
+       // Reads the memory marks that the others know. The new incarnation is above those of other lives.
        do
        :: atomic {
               asked != ALL_NODES ->

@@ -103,7 +103,8 @@ TEST_F(RedlockReplaced, TheOldServerDoesNotVoteBesideTheNewOne) {
     EXPECT_TRUE(eventually([&] {
         outcome = try_lock(old_client);
         return outcome.empty() ||
-               outcome.find("is not what the other nodes know by this name") != std::string::npos;
+               outcome.find("another server has joined the set under this name") !=
+                   std::string::npos;
     })) << outcome;
     EXPECT_NE(outcome, "") << "the old server has voted";
     others_.node(1).thaw();
@@ -134,7 +135,8 @@ TEST_F(RedlockReplaced, AServerOfAnotherNodeDoesNotVoteForThisOne) {
     EXPECT_TRUE(eventually([&] {
         outcome = try_lock(new_client);
         return outcome.empty() ||
-               outcome.find("is not what the other nodes know by this name") != std::string::npos;
+               outcome.find("another server has joined the set under this name") !=
+                   std::string::npos;
     })) << outcome;
     EXPECT_NE(outcome, "") << "two servers have voted, of which one is another node";
     name_.lead_to(endpoint_of(first_));

@@ -152,11 +152,11 @@ TEST_F(RedlockSentinel, AClientThatNamesTheServersInAnotherWayChangesNothing) {
     const auto before = memberships();
     const auto other_url = "redlock://" + plain_.name_of(0) + "," + plain_.name_of(1) +
                            ",127.0.0.1:" + std::to_string(group_.master_port()) + "?ttl_max=1000";
-    client stranger = client_at(other_url);
-    EXPECT_THROW((void)stranger.inspect("it"), pawl::error);
-    EXPECT_THROW((void)stranger.list(""), pawl::error);
-    EXPECT_THROW((void)stranger.force_release("it"), pawl::error);
-    (void)stranger.examine();
+    client client_with_other_names = client_at(other_url);
+    EXPECT_THROW((void)client_with_other_names.inspect("it"), pawl::error);
+    EXPECT_THROW((void)client_with_other_names.list(""), pawl::error);
+    EXPECT_THROW((void)client_with_other_names.force_release("it"), pawl::error);
+    (void)client_with_other_names.examine();
     for (const auto& each : pawl::redlock::examine_set(pawl::redlock::parse(other_url), true))
         EXPECT_THAT(each.objection, HasSubstr("belongs to another set, redlock://"));
     const auto failed = failure_at(other_url);

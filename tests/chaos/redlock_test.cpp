@@ -82,8 +82,8 @@ TEST_F(Redlock, AWrongPasswordOrAMissingRightEndsTheWait) {
     auto with_user = [&url](const std::string& user) {
         return std::string(url).insert(url.find("//") + 2, user + "@");
     };
-    client stranger = client_at(with_user("reader:WRONG"));
-    EXPECT_EQ(reason_of([&] { (void)stranger.acquire("it", {.ttl = long_ttl}); }), errc::refused);
+    client refused = client_at(with_user("reader:WRONG"));
+    EXPECT_EQ(reason_of([&] { (void)refused.acquire("it", {.ttl = long_ttl}); }), errc::refused);
     client reader = client_at(with_user("reader:PASSWORD"));
     EXPECT_EQ(reason_of([&] { (void)reader.acquire("it", {.ttl = long_ttl}); }), errc::refused);
     EXPECT_EQ(reason_of([&] { (void)reader.list(); }), errc::refused);

@@ -124,8 +124,8 @@ private:
 
     // Redis 7 counts the votes of an election again if the replica has lost the place since, and
     // its new master fails soon. It promotes itself, with the epoch of that election, which is
-    // smaller than its master's. So all other nodes wait for the master. Valkey has mended
-    // this (pull request 1711).
+    // smaller than its master's. So all other nodes wait for the master. Valkey 9 does not
+    // count them again.
     bool is_indispensable(std::size_t master) override {
         std::vector<support::cluster_view> claims, claims_of_master;
         for (std::size_t i = 0; i < nodes; ++i) {

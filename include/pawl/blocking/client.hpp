@@ -169,10 +169,9 @@ public:
 
     // Acquires all of 1 to 256 names or none, with one `options.wait` for all. Duplicates count
     // once. The locks are acquired in the order of their names' bytes, so callers with common names
-    // do not deadlock. One request first tries to take them all if they are plain exclusive locks:
-    // on Redis in the native layout (a cluster needs a key template), and at each Redlock node.
-    // errc::lost: one lock was lost before the last one was granted.
-    // An error or a cancellation leaves nothing behind.
+    // do not deadlock. One request first tries plain exclusive locks: on Redis in the native layout
+    // (clusters need a key template), and at each Redlock node. errc::lost: one lock was lost
+    // before the last one was granted. An error or a cancellation leaves nothing behind.
     held_locks acquire_all(std::vector<std::string> names, lock_options options = {},
                            std::stop_token cancel = {});
     // As `acquire_all`, but without waiting: where one request can take all locks, nothing but this

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The common part of the four backends over Redis: native, redisson, scriptless and quorum. It has
-// the links, renewals, undos, and repeated releases. docs/backends/redis.md, redisson.md,
-// scriptless.md and redlock.md describe the protocols.
+// The common part of the backends `native`, `redisson`, `scriptless` and `quorum`: the links,
+// renewals, undos, and repeated releases. Pages of docs/backends describe the protocols.
 #pragma once
 
 #include "../scripting/run_script.hpp"

@@ -68,7 +68,7 @@ struct mark_call {
     struct answer {
         standing_reply standing;
         bool is_marked = false;
-        membership_state member{};  // of the node that has marked the other one
+        membership_state member{};  // of the node that has got the memory mark
         std::int64_t highest = 0;
     };
     [[nodiscard]] answer read(const redis::reply& from) const;

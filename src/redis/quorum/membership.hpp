@@ -18,7 +18,7 @@ namespace pawl::redlock {
 // Neither a clock nor use reaches this: somebody has changed a counter. Lua's numbers end at 2^53.
 inline constexpr std::int64_t absurd_token = 1LL << 52;
 
-// The memory with this nonce is the node in this incarnation.
+// A memory mark: the memory with this nonce is the node in this incarnation.
 struct member_mark {
     std::int64_t incarnation = 0;
     std::string nonce{};
@@ -27,7 +27,7 @@ struct member_mark {
 // What a node says of its membership in each answer that counts.
 struct membership_state {
     std::int64_t incarnation = 0;
-    // Of every node, the mark of the latest memory that this one has heard of.
+    // Of every node, the memory mark of the latest memory that this one has heard of.
     std::vector<member_mark> vector{};
     std::string nonce{};  // of the node's memory, which a confirmation must find again
 };
@@ -42,16 +42,16 @@ struct standing_reply {
 };
 
 // Another node has heard of a memory of this node that is not an earlier one. The same memory never
-// is: several clients may have marked it, with different incarnations.
+// is: several clients may have written its mark, with different incarnations.
 [[nodiscard]] bool has_heard_of_later(const membership_state& other, std::size_t node,
                                       const membership_state& own) noexcept;
 
-// The node's own latest mark of itself is of another memory: the server became a member as another
-// node, and its address has changed, or it has been replaced.
+// The node's latest memory mark of itself is of another memory: the server became a member as
+// another node, and its address has changed, or it has been replaced.
 [[nodiscard]] bool is_of_another_node(const membership_state& own, std::size_t node) noexcept;
 
-// Takes over the later mark of each node. Two memories of one incarnation, of which neither can
-// have been marked by a majority, are both outdated: no memory has the resulting nonce.
+// Takes over the later memory mark of each node. Two memories of one incarnation, of which neither
+// can have its mark at a majority, are both outdated: no memory has the resulting nonce.
 void merge_marks(std::vector<member_mark>& into, const std::vector<member_mark>& other);
 
 // The incarnation with which a memory can become this node: above those of all other memories.

@@ -53,9 +53,8 @@ std::string members::objection_of(std::size_t node) const {
                "this one has " +
                ttl_max_of(set_.nodes);
     case standing::outdated:
-        return "is not what the other nodes know by this name: another server has joined the set "
-               "in its place, or it has got older data back; two servers must never answer to one "
-               "name";
+        return "another server has joined the set under this name, or this one has got older data "
+               "back; two servers must never answer to one name";
     case standing::unsuitable: return asked.trouble;
     case standing::member: break;
     }

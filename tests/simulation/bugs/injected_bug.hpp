@@ -86,7 +86,7 @@ enum class injected_bug : std::uint8_t {
     generation_of_another_database,
     // In the limits of the client.
     no_back_off,
-    // Each without a rule that was added after an attack.
+    // Each leaves out one rule of a decision.
     far_waiters_hurry,      // waiters far from the head refresh each second (decision 041)
     late_release_untold,    // a release that finds the hold gone tells nobody (decision 038)
     forced_release_of_any,  // a forced release ignores the expected token

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Bugs injected into Redlock that change what a client hears from its nodes. Each takes away a rule
-// that was added after an attack.
+// Bugs injected into Redlock that change what a client hears from its nodes. Each leaves out
+// one rule of a decision.
 #pragma once
 
 #include "redlock_bugs.hpp"

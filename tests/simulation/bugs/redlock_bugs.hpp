@@ -40,7 +40,7 @@ enum class redlock_bug : std::uint8_t {
     release_ends_all_readers,     // a reader's release frees the lock for a writer
     reader_takes_old_counter,     // a new group of readers has the token of the holder before
     forced_release_spares_readers,  // a forced release takes the lock from writers only
-    // In the scripts, each without a rule that was added after an attack.
+    // In the scripts. Each leaves out one rule of a decision.
     floor_ignored,             // the clocks are no floor of the counters (decision 035)
     other_set_taken_for_loss,  // a membership of another set counts as none
     late_renewals_extend,      // a renewal that is executed after its end counts (decision 036)
@@ -55,7 +55,7 @@ enum class redlock_bug : std::uint8_t {
     drops_wakes,                // the message that a lock is free is lost
     validity_from_reply,        // a hold lasts from the answer, not from the request
     one_token_for_several,      // several locks get the largest of their tokens
-    // In what it hears, each without a rule that was added after an attack.
+    // In what it hears. Each leaves out one rule of a decision.
     memory_raised,             // a replaced memory is taken for the latest one (decision 034),
     memory_raised_at_masters,  // also if Sentinels have replaced it
     split_called_taken,        // attempts that split the nodes are told of a holder (decision 037)

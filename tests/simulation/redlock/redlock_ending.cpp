@@ -100,7 +100,8 @@ void redlock_scenario::close_all() {
             each->locks.reset();
         });
     }
-    if (stranger_) stranger_->process.post([this] { stranger_->locks.reset(); });
+    if (client_with_other_names_)
+        client_with_other_names_->process.post([this] { client_with_other_names_->locks.reset(); });
     loop_.run_for(1min);
 }
 

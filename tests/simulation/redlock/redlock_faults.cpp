@@ -20,7 +20,7 @@ void redlock_scenario::disturb() {
         nodes_.evict_a_key();
     if (plan_.moves_clocks && random_.happens(0.6)) nodes_.jump_a_clock();
     if (plan_.replaces_servers) replace_a_server();
-    if (stranger_) ask_as_stranger();
+    if (client_with_other_names_) ask_with_other_names();
     if (plan_.rolls_back) nodes_.roll_back_later();
     if (plan_.partitions && random_.happens(0.6)) cut_off_a_program();
     if (plan_.pauses && random_.happens(0.5)) pause_a_program();
@@ -44,15 +44,15 @@ void redlock_scenario::replace_a_server() {
 }
 
 // It must get no lock, and take none from those who have it.
-void redlock_scenario::ask_as_stranger() {
+void redlock_scenario::ask_with_other_names() {
     const auto& name = random_name();
-    stranger_->process.post([this, &name] {
+    client_with_other_names_->process.post([this, &name] {
         const auto ignore = [](const boost::system::error_code&, auto&&) {};
-        const auto executor = stranger_->process.get_executor();
-        trace_.write("the stranger asks for " + name);
-        stranger_->locks->async_inspect(name, asio::bind_executor(executor, ignore));
-        stranger_->locks->async_list("", asio::bind_executor(executor, ignore));
-        stranger_->locks->async_try_acquire(
+        const auto executor = client_with_other_names_->process.get_executor();
+        trace_.write("the client with other names asks for " + name);
+        client_with_other_names_->locks->async_inspect(name, asio::bind_executor(executor, ignore));
+        client_with_other_names_->locks->async_list("", asio::bind_executor(executor, ignore));
+        client_with_other_names_->locks->async_try_acquire(
             name, {.ttl = plan_.shortest_ttl},
             asio::bind_executor(executor, [this](const boost::system::error_code&, held_lock lock) {
                 if (lock) fail("a client that names the nodes in another way has a lock");

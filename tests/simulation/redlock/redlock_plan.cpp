@@ -89,10 +89,10 @@ void plan_releases(redlock_plan& result) {
 
 void plan_wanted(redlock_plan& result, prng& random, const redlock_faults& wanted) {
     const bool has_contests = wanted.contains(redlock_fault::contests);
-    const bool has_stranger = wanted.contains(redlock_fault::other_names);
+    const bool has_other_names = wanted.contains(redlock_fault::other_names);
     const bool is_far = wanted.contains(redlock_fault::far_nodes);
     const bool judges_releases = wanted.contains(redlock_fault::releases);
-    if (has_contests || has_stranger || is_far || judges_releases) plan_calm(result);
+    if (has_contests || has_other_names || is_far || judges_releases) plan_calm(result);
     if (wanted.contains(redlock_fault::two_servers)) plan_two_servers(result, random);
     if (wanted.contains(redlock_fault::roll_back)) plan_roll_back(result);
     if (judges_releases) plan_releases(result);
@@ -101,8 +101,8 @@ void plan_wanted(redlock_plan& result, prng& random, const redlock_faults& wante
         result.has_contests = true;
         result.program_count = static_cast<std::size_t>(random.between(2, 5));
     }
-    if (has_stranger) {
-        result.has_stranger = true;
+    if (has_other_names) {
+        result.has_other_names = true;
         result.has_sentinels = random.happens(0.6);
     }
     // A round trip of up to a quarter of the ttl leaves time for three of them.

@@ -52,7 +52,7 @@ struct redlock_plan {
     bool shows_clocks = false;
     std::vector<double> clock_rates{};  // of the nodes
     bool has_contests = false;          // many programs try once, at the same time
-    bool has_stranger = false;          // a client names the same nodes in another way
+    bool has_other_names = false;       // a client names the same nodes in another way
     bool judges_releases = false;       // what a release says of its hold
     bool awaits_releases = false;       // the programs wait for what their releases say
     bool forces_by_token = false;       // the operator names the token that it has seen

@@ -44,12 +44,12 @@ redlock_scenario::redlock_scenario(const redlock_plan& scenario_plan, const trac
         for (std::size_t j = 0; j < plan_.users_per_program; ++j)
             programs_.back()->users.push_back(std::make_unique<user>(random_.fork()));
     }
-    if (!plan_.has_stranger) return;
+    if (!plan_.has_other_names) return;
     auto aliases = nodes_.options();
     for (auto& each : aliases.nodes)
         each.host = "alias-of-" + each.host;
-    stranger_ = std::make_unique<program>(*this, "stranger", random_.fork(),
-                                          nodes_.choices_without_epochs(), aliases);
+    client_with_other_names_ = std::make_unique<program>(*this, "other names", random_.fork(),
+                                                         nodes_.choices_without_epochs(), aliases);
 }
 
 redlock_scenario::~redlock_scenario() = default;

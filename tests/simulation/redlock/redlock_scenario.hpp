@@ -97,7 +97,7 @@ private:
     void try_once(const std::shared_ptr<contender>& each);
     void end_try(contender& ended, const boost::system::error_code& ec, held_lock lock);
     void judge_contest(const std::vector<std::shared_ptr<contender>>& contenders);
-    void ask_as_stranger();
+    void ask_with_other_names();
     void check_failure(const attempt& failed, const boost::system::error_code& ec);
     void disturb();
     void replace_a_server();
@@ -137,7 +137,7 @@ private:
     redlock_nodes nodes_;
     redlock_operator operator_;
     std::vector<std::unique_ptr<program>> programs_;
-    std::unique_ptr<program> stranger_;
+    std::unique_ptr<program> client_with_other_names_;
     std::vector<std::unique_ptr<attempt>> attempts_;
     std::map<std::string, observation> observations_;
     int contests_without_winner_ = 0;
