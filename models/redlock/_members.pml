@@ -404,7 +404,8 @@ proctype Driver(byte target) {
            prepared_life = life[target];
            asked = 1 << target
        };
-       // Reads the memory marks that the others know. The new incarnation is above those of other lives.
+       // Reads the memory marks that the others know. The new incarnation is above those of other
+       // lives.
        do
        :: atomic {
               asked != ALL_NODES ->
