@@ -307,6 +307,21 @@ void the_modes_keep_each_other_out(fixture& service_fixture) {
             "a permit was granted beside a writer");
 }
 
+// An operator who has seen one hold means no later one.
+void force_by_token_leaves_later_permits(fixture& service_fixture) {
+    const test_service env = service_fixture.make_test_service();
+    blocking::client locks(env.target);
+    auto first = locks.acquire("it", permit_options(1, 2));
+    auto second = locks.acquire("it", permit_options(1, 2));
+    require(locks.force_release("it", first.token()), "the first hold was not found");
+    require_equal(failure_of([&] { first.renew(); }), errc::lost, "renew of the first hold");
+    second.renew();
+    require_equal(second.release(), release_result::released, "release of the later hold");
+    auto third = locks.acquire("it", permit_options(1, 2));
+    require(locks.force_release("it"), "the third hold was not found");
+    require_equal(failure_of([&] { third.renew(); }), errc::lost, "renew of the third hold");
+}
+
 constexpr test_case list[] = {
     {"never_more_permits_than_there_are", with_permits, never_more_permits_than_there_are},
     {"permits_are_held_together", with_permits, permits_are_held_together},
@@ -324,6 +339,8 @@ constexpr test_case list[] = {
      the_number_of_permits_outlives_the_holders},
     {"each_hold_of_permits_has_a_later_token", with_fenced_permits,
      each_hold_of_permits_has_a_later_token},
+    {"force_by_token_leaves_later_permits", with_fenced_permits,
+     force_by_token_leaves_later_permits},
     {"the_modes_keep_each_other_out", with_both_modes, the_modes_keep_each_other_out},
 };
 

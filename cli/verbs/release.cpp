@@ -79,7 +79,10 @@ fencing_token confirm(blocking::client& locks, const release_options& options,
         throw failure(exit_code::no, "Nothing was released: the holder of '" +
                                          printable(options.name) +
                                          "' changed while you were asked; try again.");
-    return options.token.value_or(shown);
+    if (options.token) return *options.token;
+    // The holders that were shown have this token or smaller ones, and later holders a larger one.
+    const auto holders = holders_of(lock);
+    return std::ranges::max(holders, {}, &holder::token).token;
 }
 
 }  // namespace

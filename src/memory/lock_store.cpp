@@ -156,16 +156,19 @@ bool lock_store::force_release(std::string_view name, fencing_token expected, ti
         erase_if_unused(position);
         return false;
     }
-    return end_holds(position, loss_reason::forced, now);
+    return end_holds(position, loss_reason::forced, now, expected);
 }
 
-bool lock_store::end_holds(entry_map::iterator position, loss_reason reason, time_point now) {
-    const auto victims = std::exchange(position->second.holders, {});
-    for (const auto& each : victims)
+bool lock_store::end_holds(entry_map::iterator position, loss_reason reason, time_point now,
+                           fencing_token latest) {
+    const auto count = std::erase_if(position->second.holders, [&](const auto& each) {
+        if (latest && each.token > latest) return false;
         notify_loss(each, reason);
+        return true;
+    });
     grant_waiters(position->second, now);
     erase_if_unused(position);
-    return !victims.empty();
+    return count > 0;
 }
 
 void lock_store::notify_loss(const holder_record& victim, loss_reason reason) {

@@ -129,7 +129,9 @@ private:
     wait_state wait_state_of(const lock_entry& entry,
                              const std::shared_ptr<queued_waiter>& waiter) const;
     // Ends all holds of the lock. False: there were none.
-    bool end_holds(entry_map::iterator position, loss_reason reason, time_point now);
+    // With `latest`, only those with this token or smaller ones.
+    bool end_holds(entry_map::iterator position, loss_reason reason, time_point now,
+                   fencing_token latest = {});
     static void notify_loss(const holder_record& victim, loss_reason reason);
     [[nodiscard]] lock_info describe(std::string_view name, const lock_entry& entry,
                                      time_point now) const;

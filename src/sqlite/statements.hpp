@@ -34,7 +34,6 @@ struct statements {
               "expires, token, mode, permits, set_at) "
               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
           delete_holder(connection, "DELETE FROM holders WHERE ns = ? AND name = ? AND owner = ?"),
-          delete_holders(connection, "DELETE FROM holders WHERE ns = ? AND name = ?"),
           delete_expired_holders(connection, "DELETE FROM holders WHERE " PAWL_ROW_EXPIRED
                                              " AND ns = ?3 AND name = ?4"),
           renew_holder(connection,
@@ -68,8 +67,8 @@ struct statements {
                   "SELECT client FROM waiters "
                   "WHERE NOT " PAWL_ROW_EXPIRED " AND ns = ?3 AND name = ?4 ORDER BY seq") {}
 
-    statement holders, holder, insert_holder, delete_holder, delete_holders, delete_expired_holders,
-        renew_holder, downgrade_holder, names, next_token;
+    statement holders, holder, insert_holder, delete_holder, delete_expired_holders, renew_holder,
+        downgrade_holder, names, next_token;
     statement permits, set_permits;
     statement enqueue_waiter, first_waiter, refresh_waiter, delete_waiter, waiters;
 };

@@ -326,10 +326,14 @@ bool store::force_release(const std::string& name, fencing_token expected) {
         const bool was_held = !holders.records.empty();
         const auto has_token = [&](const auto& each) { return each.token == expected; };
         if (was_held && expected && std::ranges::none_of(holders.records, has_token)) return false;
-        for (const auto& each : std::exchange(holders.records, {}))
+        std::erase_if(holders.records, [&](const auto& each) {
+            if (expected && each.token > expected) return false;
             pending_notifications_.emplace_back(
                 each.client_address, notification{notification::kind::forced, each.owner, name});
-        sql_->delete_holders.with(settings_.name_space, name).run();
+            sql_->delete_holder.with(settings_.name_space, name, each.owner).write_row();
+            return true;
+        });
+        delete_expired_holders(name, holders, now);
         grant_waiters(name, holders, now);
         return was_held;
     });

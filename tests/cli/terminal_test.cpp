@@ -81,6 +81,22 @@ TEST(Terminal, ReleaseSaysHowManyItTakesItFrom) {
     EXPECT_TRUE(sandbox.is_held("x"));
 }
 
+// Each hold of permits has a token of its own.
+TEST(Terminal, ReleaseTakesItFromAllThatItHasShown) {
+    const test_sandbox sandbox;
+    const words run{"run", "--permits", "1/2", "x", "--", "sleep", "600"};
+    const auto first = sandbox.start(run), second = sandbox.start(run);
+    ASSERT_TRUE(support::eventually([&] {
+        return from_json(sandbox.run({"status", "x", "--json"}).out, "len(it['others'])") == "1";
+    }));
+    terminal_process release(sandbox, {pawl, "release", "--force", "x"});
+    ASSERT_TRUE(release.eventually_shows("from all of them? [y/N]")) << release.all_output();
+    release.type("y\n");
+    EXPECT_EQ(WEXITSTATUS(release.wait()), 0);
+    EXPECT_EQ(first->wait().code, 70);
+    EXPECT_EQ(second->wait().code, 70);
+}
+
 TEST(Terminal, CtrlCWhileWaitingEndsIt) {
     const test_sandbox sandbox;
     const auto holder = sandbox.start({"run", "x", "--", "sleep", "600"});

@@ -71,6 +71,22 @@ TEST(RedlockRelease, WaitsNotLongForNodesThatAreSilent) {
     EXPECT_EQ(result, release_result::unknown);
 }
 
+//   A: holds the lock; node 3 has lost it | node 2 freezes when A releases, with a rest of the
+//   lease that is shorter than the reply timeout | node 1 answers: nobody else can have the lock
+TEST(RedlockRelease, InTimeIsNoLossBesideANodeThatFreezes) {
+    redlock_programs set(3, 1, {});
+    auto& request = set.acquire(*set.programs[0], {.ttl = 4s});
+    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    set.loop.run_for(100ms);
+    set.networks[2]->server().execute(0, {"DEL", "pawl:{it}"});
+    set.networks[1]->freeze();
+    std::optional<release_result> result;
+    set.release(*set.programs[0], request, result);
+    EXPECT_TRUE(set.run_until([&] { return result.has_value(); }, 1s));
+    EXPECT_EQ(result, release_result::released);
+    set.networks[1]->thaw();
+}
+
 //   A: holds the lock | two of five nodes are silent | an operator takes the lock from A: each of
 //   the two rounds waits once for all nodes, at most for the reply timeout of 5 s
 TEST(RedlockRelease, ByForceWaitsOnceForAllSilentNodes) {
@@ -87,6 +103,42 @@ TEST(RedlockRelease, ByForceWaitsOnceForAllSilentNodes) {
     EXPECT_EQ(forced, true);
     for (const std::size_t node : {0U, 1U})
         set.networks[node]->thaw();
+}
+
+//   node 1 hangs, and P has never reached it | P: acquires twice: only the first acquire waits for
+//   it
+TEST(RedlockConnections, ANodeThatHangsDelaysOneAcquire) {
+    redlock_programs set(3, 1, {});
+    auto& program = *set.programs[0];
+    set.networks[0]->freeze();
+    auto& first = set.acquire(program, {.ttl = 9s}, "first");
+    ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
+    auto& second = set.acquire(program, {.ttl = 9s}, "second");
+    EXPECT_TRUE(set.run_until([&] { return second.outcome.has_value(); }, 50ms));
+    set.networks[0]->thaw();
+}
+
+//   P: acquires and releases while node 1 is silent | P's connection to it breaks, and what it may
+//   have executed late is undone, several times | P closes: it does not wait for the repetitions
+TEST(RedlockClose, DoesNotWaitForRepetitions) {
+    redlock_programs set(3, 1, {});
+    auto& program = *set.programs[0];
+    auto& held = set.acquire(program, {.ttl = 9s});
+    ASSERT_TRUE(set.run_until([&] { return held.outcome.has_value(); }));
+    set.networks[0]->freeze();
+    auto& other = set.acquire(program, {.ttl = 9s}, "other");
+    ASSERT_TRUE(set.run_until([&] { return other.outcome.has_value(); }));
+    std::optional<release_result> result;
+    set.release(program, other, result);
+    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }));
+    set.networks[0]->break_all(program.process);
+    set.networks[0]->thaw();
+    set.loop.run_for(2s);
+    bool closed = false;
+    program.process.post([&] {
+        program.locks->async_close(redlock_programs::run_in(program, [&closed] { closed = true; }));
+    });
+    EXPECT_TRUE(set.run_until([&] { return closed; }, 500ms));
 }
 
 //   P: holds a lock, and waits for another one | some nodes are silent | P closes within its drain

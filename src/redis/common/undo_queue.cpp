@@ -46,7 +46,7 @@ public:
         --self_->in_flight_;
         position_->is_in_flight_ = false;
         if (self_->is_stopped_) {
-            self_->entries_.erase(position_);
+            self_->erase(position_);
             self_->notify_if_empty();
         } else {
             self_->handle_failure(position_, self_->context_.time->now());
@@ -96,6 +96,7 @@ void undo_queue::add(prepared_entry prepared_undo, duration lease, const origin&
     added.connection_number_ = sent.connection_number;
     added.may_be_elsewhere_ = sent.asked_elsewhere != servers_->asked_elsewhere();
     entries_.splice(entries_.end(), prepared_undo);
+    ++unconfirmed_;
     start_due(now);
     resume();
 }
@@ -122,25 +123,31 @@ void undo_queue::retry_now() {
     resume();
 }
 
-bool undo_queue::is_full() const noexcept {
-    if (entries_.size() < bounds_.max_undos) return false;
-    const auto pending = std::ranges::count_if(
-        entries_, [](const entry& each) { return !each.has_enough_confirmations(); });
-    return static_cast<std::size_t>(pending) >= bounds_.max_undos;
+// Before each request, so it must not look at all entries.
+bool undo_queue::is_full() const noexcept { return unconfirmed_ >= bounds_.max_undos; }
+
+undo_queue::iterator undo_queue::erase(iterator position) noexcept {
+    if (!position->has_enough_confirmations()) --unconfirmed_;
+    return entries_.erase(position);
+}
+
+template <class Condition>
+void undo_queue::erase_if(Condition is_meant) {
+    for (auto position = entries_.begin(); position != entries_.end();)
+        position = is_meant(*position) ? erase(position) : std::next(position);
 }
 
 void undo_queue::begin_shutdown() {
     is_closing_ = true;
-    std::erase_if(entries_, [](const entry& each) {
-        return !each.is_in_flight_ && each.has_enough_confirmations();
-    });
+    erase_if(
+        [](const entry& each) { return !each.is_in_flight_ && each.has_enough_confirmations(); });
     notify_if_empty();
     retry_now();
 }
 
 void undo_queue::stop() {
     is_stopped_ = true;
-    std::erase_if(entries_, [](const entry& each) { return !each.is_in_flight_; });
+    erase_if([](const entry& each) { return !each.is_in_flight_; });
     notify_if_empty();
     changed_.notify();
 }
@@ -176,7 +183,7 @@ void undo_queue::drop_expired(time_point now) {
         }
         const bool is_done = position->has_enough_confirmations();
         const auto expired = std::move(position->action.lock);
-        position = entries_.erase(position);
+        position = erase(position);
         if (is_done) continue;
         log(expired +
             ": a request without an answer could not be undone; what it may have taken ends with "
@@ -279,9 +286,9 @@ void undo_queue::settle(iterator position, outcome result) {
     is_failing_ = false;
     retry_at_ = now;
     back_off_.reset();
-    ++position->confirmations_;
+    if (++position->confirmations_ == required_confirmations) --unconfirmed_;
     if (is_stopped_ || result != outcome::confirmed || needs_no_repetition(*position, now)) {
-        entries_.erase(position);
+        erase(position);
         return notify_if_empty();
     }
     // After the required confirmations the pauses double. So an original request that arrives after

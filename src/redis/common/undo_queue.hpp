@@ -135,6 +135,9 @@ private:
         if (entries_.empty()) emptied_.notify();
     }
     void log(const std::string& line) const noexcept;
+    iterator erase(iterator position) noexcept;
+    template <class Condition>
+    void erase_if(Condition is_meant);
     void settle(iterator position, outcome result);
     void handle_failure(iterator position, time_point now);
     [[nodiscard]] bool is_expired(const entry& candidate, time_point now) const noexcept;
@@ -148,6 +151,7 @@ private:
     const limits bounds_;
     const duration reply_timeout_;
     std::list<entry> entries_;
+    std::size_t unconfirmed_ = 0;  // entries without enough confirmations
     std::size_t in_flight_ = 0;
     back_off back_off_;
     bool is_failing_ = false;  // the last undo failed: one at a time, not before `retry_at_`

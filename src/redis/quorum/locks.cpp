@@ -128,6 +128,7 @@ asio::awaitable<void> locks::close(time_point give_up_at) {
     for (std::size_t i = 0; i < members_.size(); ++i)
         if (members_.link_of(i).connected() && !members_.is_silent(i)) ++answering;
     if (answering >= members_.majority()) {
+        undos_.begin_shutdown();  // otherwise they would be repeated until their leases end
         while (!is_idle() && now() < give_up_at)
             co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
         give_up_at = std::min(give_up_at, now());

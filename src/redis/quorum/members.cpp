@@ -80,18 +80,25 @@ std::size_t members::count_voters() const {
     return count;
 }
 
-// Every node has answered or failed.
-bool members::is_connected() const {
-    return std::ranges::none_of(nodes_, [](const node_record& each) {
-        return each.is_connecting || (each.server->connected() && each.state == standing::unknown &&
-                                      each.trouble.empty());
-    });
+// It has neither answered nor failed.
+bool members::is_awaited(const node_record& each) {
+    return each.is_connecting ||
+           (each.server->connected() && each.state == standing::unknown && each.trouble.empty());
+}
+
+bool members::is_connected() const { return std::ranges::none_of(nodes_, &is_awaited); }
+
+// A node that hangs delays the requests only once, not each of them.
+time_point members::end_of_grace() const {
+    auto result = time_point::min();
+    for (const auto& each : nodes_)
+        if (is_awaited(each)) result = std::max(result, each.awaited_since + connection_grace);
+    return result;
 }
 
 asio::awaitable<bool> members::wait_until_ready(time_point give_up_at,
                                                 bool (members::*is_ready)() const,
                                                 bool may_repair) {
-    std::optional<time_point> complete_by;
     for (;;) {
         for (std::size_t i = 0; i < size(); ++i) {
             connect(i);
@@ -101,9 +108,9 @@ asio::awaitable<bool> members::wait_until_ready(time_point give_up_at,
         if (may_repair && is_connected() && std::ranges::any_of(nodes_, &node_record::needs_repair))
             start_repair();
         if ((this->*is_ready)()) {
-            if (!complete_by) complete_by = now() + connection_grace;
-            if (is_connected() || now() >= *complete_by) co_return true;
-            co_await changed_.wait_until(*complete_by);
+            const auto complete_by = end_of_grace();
+            if (now() >= complete_by) co_return true;
+            co_await changed_.wait_until(complete_by);
             continue;
         }
         if (is_settled() || has_server_twice() || now() >= give_up_at) co_return false;
@@ -158,6 +165,7 @@ void members::connect(std::size_t node) {
     // After a failure, the link goes on by itself.
     if (!connected.server->connection_failure().empty()) return;
     connected.is_connecting = true;
+    connected.awaited_since = now();
     client_.spawn(make_connection(node));
 }
 
@@ -211,7 +219,7 @@ void members::on_connected(const redis::link& node_link) {
         note_clock(node, std::chrono::microseconds(session.time_us), session.asked_at);
     nodes_[node].trouble.clear();
     nodes_[node].is_silent = false;
-    nodes_[node].asked_at = now();
+    nodes_[node].asked_at = nodes_[node].awaited_since = now();
     if (set_.is_fenced()) return client_.spawn(learn_standing(node));
     adopt(node, {.is_member = true, .set = set_.set});
     changed_.notify_all();

@@ -183,6 +183,7 @@ private:
         errc trouble_reason = errc::unreachable;  // of a failed connection
         bool is_second_name = false;              // of another node's server
         bool is_connecting = false;
+        time_point awaited_since = time_point::min();  // its connection, or then its standing
         bool is_silent = false;
         duration round_trip{};                    // smoothed; 0: not known
         time_point asked_at = time_point::min();  // for its standing
@@ -218,7 +219,10 @@ private:
     [[nodiscard]] bool forms_no_set() const;
     [[nodiscard]] bool may_be_new() const;
     [[nodiscard]] error no_majority() const;
+    [[nodiscard]] static bool is_awaited(const node_record& each);
+    // Every node has answered or failed.
     [[nodiscard]] bool is_connected() const;
+    [[nodiscard]] time_point end_of_grace() const;
     [[nodiscard]] bool is_settled() const { return !is_repairing_ && is_connected(); }
     void connect(std::size_t node);
     boost::asio::awaitable<void> make_connection(std::size_t node);

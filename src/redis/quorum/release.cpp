@@ -75,6 +75,7 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
         const std::vector<std::string> tokens(1, *round->token);
         const release_call call{set_, *round->locks, tokens};
         const auto reply = co_await ask_node(members_.link_of(node), call, round->give_up_at);
+        members_.set_silent(node, false);
         if (reply.type != redis::reply::kind::error) {
             ++round->counts[call.read(reply).front()];
             round->undos[node]->set_state(redis::acquire_attempt::state::settled);
@@ -102,6 +103,7 @@ bool locks::is_decided(const release_round& round) const {
 // All nodes are asked: also one that did not answer the acquire may have the lock.
 asio::awaitable<release_result> locks::release(const hold& held) {
     const operation_guard operation(*this);
+    const bool was_in_time = now() < held.grant.deadline;
     end_renewals_of(held);
     auto locks_of_hold = std::make_shared<const std::vector<requested_lock>>(1, lock_of(held));
     const auto round = std::make_shared<release_round>(
@@ -128,6 +130,9 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     while (round->answers() < members_.size()) {
         if (round->released() >= majority && !grace_ends) grace_ends = now() + release_grace;
         const auto until = std::min(round->give_up_at, grace_ends.value_or(round->give_up_at));
+        if (now() >= round->silent_until)
+            for (std::size_t i = 0; i < members_.size(); ++i)
+                if (round->undos[i]) members_.set_silent(i, true);
         if (now() >= until || is_decided(*round)) break;
         const bool may_be_slow = now() < round->silent_until;
         co_await round->changed.wait_until(may_be_slow ? std::min(until, round->silent_until)
@@ -135,12 +140,12 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     }
     if (round->answers() < majority) co_return release_result::unknown;
     if (round->released() >= majority) co_return release_result::released;
-    // The lease may have lost nodes meanwhile, but it was the caller's until now, unless so many
-    // nodes can have granted the lock to another holder.
+    // The lease may have lost nodes, or have ended during this request, but it was the caller's
+    // until the release, unless so many nodes can have granted the lock to another holder.
     const auto unanswered = members_.size() - round->answers();
     const bool had_no_successor =
         round->count(node_release::taken_over) == 0 && round->of_others() + unanswered < majority;
-    if (round->released() > 0 && now() < held.grant.deadline) {
+    if (round->released() > 0 && was_in_time) {
         if (had_no_successor) co_return release_result::released;
         // A minority may have the rest of an attempt, which proves no successor.
         if (round->of_others() < majority) co_return release_result::unknown;
