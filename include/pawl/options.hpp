@@ -45,9 +45,9 @@ struct lock_options {
     time_to_live ttl = std::chrono::seconds(30);
     // How long `acquire` waits for the lock, and for a service that is away. 0: one attempt, which
     // has `client_options::try_limit`, as a try has. Afterwards the error is errc::timed_out, or
-    // errc::unreachable if the service is away then. If a request is unanswered when `wait` ends,
-    // its answer is still awaited: on Redis for up to 0.3 s. The tries of an object that is made
-    // with these options, such as a semaphore, ignore it.
+    // errc::unreachable if the service is away then (on Redlock, errc::no_quorum). If a request is
+    // unanswered when `wait` ends, its answer is still awaited: on Redis for up to 0.3 s. The tries
+    // of an object that is made with these options, such as a semaphore, ignore it.
     duration wait = forever;
     // The longest total hold, counted from the grant: 10 ms or more. The lease is not renewed
     // beyond it.

@@ -68,7 +68,8 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
             // this value is still being undone.
             const bool also_unavailable = !request.try_policy;
             const bool is_over = request.try_policy || engine->time().now() >= give_up_at;
-            if (is_over && request.caller_value) throw engine->with_limit(*failure, request);
+            if (is_over && request.caller_value)
+                throw engine->with_limit(*failure, request, give_up_at);
             co_await backoff.wait_or_throw(*failure, also_unavailable);
             continue;
         }
@@ -149,7 +150,8 @@ asio::awaitable<std::vector<lease_handle>> try_batch(engine::ptr engine,
     try {
         handles = co_await engine->acquire_batch(names, request.options, give_up_at);
     } catch (const error& e) {
-        if (!is_transient(e) || engine->time().now() >= give_up_at) throw;
+        if (!is_transient(e)) throw;
+        if (engine->time().now() >= give_up_at) throw engine->with_limit(e, request, give_up_at);
     }
     co_return handles;
 }
@@ -215,13 +217,18 @@ time_point engine::end_of_wait(const request& requested) const {
     return requested.try_policy ? now : plus(now, requested.options.wait);
 }
 
-error engine::with_limit(const error& failure, const request& requested) const {
-    if (failure.reason() != errc::unreachable) return failure;
+error engine::with_limit(const error& failure, const request& requested,
+                         time_point give_up_at) const {
     const bool is_attempt = requested.try_policy || requested.stated_wait == duration{};
+    // Too few nodes may answer, or too many refuse, long before the limit of an attempt.
+    const bool is_out_of_time = !is_attempt || time().now() >= plus(give_up_at, options_.try_limit);
+    const bool is_silence = failure.reason() == errc::unreachable ||
+                            (failure.reason() == errc::no_quorum && is_out_of_time);
+    if (!is_silence) return failure;
     const auto limit =
         is_attempt ? " An attempt has " + duration_text(options_.try_limit) + " (try_limit)."
                    : " The wait was " + duration_text(requested.stated_wait) + ".";
-    return {errc::unreachable, failure.what() + limit};
+    return {failure.reason(), failure.what() + limit};
 }
 
 // A lock_owner sends one request for a name at a time. Its later requests find the lock and enter
@@ -298,7 +305,7 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
         }
         if (!failure && single_attempt) co_return lease_handle{};
         if (!failure) throw timeout_error(name, requested.stated_wait);
-        if (time().now() >= give_up_at) throw with_limit(*failure, requested);
+        if (time().now() >= give_up_at) throw with_limit(*failure, requested, give_up_at);
         if (!backoff) backoff.reset(new outage_backoff(backoff_until(give_up_at)));
         co_await backoff->wait_or_throw(*failure);
         if (!repeated) repeated = std::make_unique<claim>(*requested_claim);

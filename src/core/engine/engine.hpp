@@ -85,8 +85,10 @@ public:
     // Strand. The error for a wait of this length that is over: the lock was not free, or the
     // service is away. 0: for an attempt.
     [[nodiscard]] error timeout_error(const std::string& name, duration wait) const;
-    // The failure of a request that is over, with the limit that the caller has set.
-    [[nodiscard]] error with_limit(const error& failure, const request& requested) const;
+    // The failure of a request that is over, with the limit that the caller has set, if that has
+    // ended it. `give_up_at` of an attempt that does not wait is its beginning.
+    [[nodiscard]] error with_limit(const error& failure, const request& requested,
+                                   time_point give_up_at) const;
     // Strand. The pauses of a wait that ends at `give_up_at`.
     [[nodiscard]] outage_backoff backoff_until(time_point give_up_at) {
         return {time(), strand_, options_.log, give_up_at};

@@ -53,6 +53,18 @@ struct locks::acquire_try {
         ++splits;
         return 2 * failed.took + pauses.next_pause();
     }
+    // The same, with the time for another attempt left before `until`. Throws the split if there is
+    // none.
+    [[nodiscard]] duration pause_before(time_point until, time_point now,
+                                        const attempt_result& failed) {
+        const auto longest = until - now - failed.took;
+        if (longest <= duration{}) throw *failed.split;
+        return std::min(pause_after(failed), longest);
+    }
+    void end_series_of_splits() noexcept {
+        splits = 0;
+        pauses.reset();
+    }
 };
 
 // When a waiter tries again if no node wakes it.
@@ -73,7 +85,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     if (is_blocking) own_waiter.emplace(*this, requested.name);
     redis::back_off outage_pauses(time(), bounds_);
     acquire_try current(time(), requested.owner);
-    const auto split_until = is_blocking ? give_up_at : now() + longest_try();
+    const auto try_ends = try_deadline();
     redis::back_off poll_pauses(time(), poll_bounds);
     redis::back_off wake_pauses(time(), wake_bounds);
     std::optional<time_point> last_woken;
@@ -81,24 +93,25 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     std::string next_owner;
     for (;; next_owner = current.next_owner(time())) {
         attempt_result result;
-        result.trouble =
-            co_await members_.wait_for_majority(is_blocking ? give_up_at : try_deadline());
+        const auto ends_by = is_blocking ? reply_deadline(true, give_up_at) : try_ends;
+        result.trouble = co_await members_.wait_for_majority(ends_by);
         if (!result.trouble) {
             std::vector<requested_lock> wanted;
             wanted.push_back(
                 make_lock(requested, next_owner.empty() ? requested.owner : next_owner));
-            result = co_await try_all_nodes(std::move(wanted), requested.ttl, is_blocking,
+            result = co_await try_all_nodes(std::move(wanted), requested.ttl, is_blocking, ends_by,
                                             current.known);
             if (own_waiter && result.is_in_line) own_waiter->may_be_in_line = true;
         }
         if (!result.grants.empty()) {
             auto granted = std::move(result.grants.front());
             granted.owner = std::move(next_owner);
+            if (own_waiter) own_waiter->was_granted = true;
             co_return granted;
         }
+        if (!result.split) current.end_series_of_splits();
         if (result.trouble && (now() >= give_up_at || !core::is_transient(*result.trouble)))
             throw *result.trouble;
-        if (result.split && !is_blocking && now() >= split_until) throw *result.split;
         if (now() >= give_up_at && (is_blocking || !result.split)) co_return std::nullopt;
         if (result.trouble) {
             notice.report(result.trouble->what());
@@ -112,11 +125,12 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
         }
         outage_pauses.reset();
         if (result.split && (!is_blocking || current.splits < most_splits)) {
-            const auto wait = std::min(current.pause_after(result), split_until - now());
+            const auto wait = is_blocking
+                                  ? std::min(current.pause_after(result), give_up_at - now())
+                                  : current.pause_before(try_ends, now(), result);
             co_await pause(wait, wait);
             continue;
         }
-        if (!result.split) current.splits = 0;
         const auto next_attempt = next_attempt_after(result, poll_pauses);
         const bool was_woken =
             co_await own_waiter->woken.wait_until(std::min(give_up_at, next_attempt));
@@ -134,11 +148,15 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
 asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> claims,
                                                          time_point give_up_at) {
     const bool is_blocking = give_up_at > now();
-    const auto trouble =
-        co_await members_.wait_for_majority(is_blocking ? give_up_at : try_deadline());
+    const auto try_ends = try_deadline();
+    const auto end_of_attempt = [&] {
+        return is_blocking ? reply_deadline(true, give_up_at) : try_ends;
+    };
+    const auto trouble = co_await members_.wait_for_majority(end_of_attempt());
     if (trouble) throw *trouble;
     acquire_try current(time(), claims.front().owner);
-    const auto split_until = now() + longest_try();
+    // A wait goes on with one name after the other.
+    const auto split_until = std::min(give_up_at, now() + longest_try());
     const auto ttl = std::ranges::min(claims, {}, &claim::ttl).ttl;
     for (;;) {
         std::vector<requested_lock> wanted;
@@ -148,15 +166,15 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
             owners.push_back(current.next_owner(time()));
             wanted.push_back(make_lock(each, owners.back()));
         }
-        auto result = co_await try_all_nodes(std::move(wanted), ttl, false, current.known);
+        auto result =
+            co_await try_all_nodes(std::move(wanted), ttl, false, end_of_attempt(), current.known);
         if (result.trouble) throw *result.trouble;
         for (std::size_t i = 0; i < result.grants.size(); ++i)
             result.grants[i].owner = std::move(owners[i]);
         if (!result.split) co_return std::move(result.grants);
-        if (now() >= split_until && !is_blocking) throw *result.split;
-        if (now() >= split_until || (is_blocking && now() >= give_up_at))
-            co_return std::vector<grant>();
-        const auto wait = std::min(current.pause_after(result), split_until - now());
+        if (is_blocking && now() >= split_until) co_return std::vector<grant>();
+        const auto wait = is_blocking ? std::min(current.pause_after(result), split_until - now())
+                                      : current.pause_before(try_ends, now(), result);
         co_await pause(wait, wait);
     }
 }

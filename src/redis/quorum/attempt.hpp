@@ -12,6 +12,7 @@
 
 #include "../../core/util/wakeup.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -71,8 +72,11 @@ struct attempt {
     std::string client{};     // that waits; empty: none
     time_point give_up_at{};  // of the requests
     time_point sent_at{};     // before the first request; the lease counts from it
-    // When the nodes that have not answered are too late. Later, if some are asked again.
-    time_point answers_by{};
+    time_point ends_by{};     // whatever is missing then
+    // From when a node that has not answered is silent. Later, if some are asked again.
+    time_point silent_from{};
+    // When the nodes that have not answered are too late.
+    [[nodiscard]] time_point answers_by() const noexcept { return std::min(silent_from, ends_by); }
     ballot votes;
     contest rivals;
     // Of a split: until when this attempt asks again at all, and when it does so next.

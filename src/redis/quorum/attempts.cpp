@@ -58,9 +58,16 @@ locks::attempt_result locks::result_of(const attempt& current) const {
         result.trouble = no_quorum_error(current);
         return result;
     }
+    if (!current.rivals.is_held_at(members_.majority())) {
+        // The nodes have granted the locks in vain: they do not agree, or one of them is outdated.
+        if (current.rivals.count_holders() == 0) {
+            result.trouble = no_quorum_error(current);
+            return result;
+        }
+        result.split = split_error(current);
+    }
     result.took = now() - current.sent_at;
     result.first_rank = current.first_rank;
-    if (!current.rivals.is_held_at(members_.majority())) result.split = split_error(current);
     if (free_times.size() >= members_.majority()) {
         const auto last = free_times.begin() + static_cast<std::ptrdiff_t>(members_.majority()) - 1;
         std::ranges::nth_element(free_times, last);
@@ -143,7 +150,7 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
         const auto asked_at = now();
         const auto reply =
             co_await ask_node(members_.link_of(node), call, current->give_up_at, may_repeat);
-        members_.set_silent(node, false);
+        members_.on_answer(node);
         members_.note_round_trip(node, now() - asked_at);
         if (reply.type == redis::reply::kind::error) {
             state.fail(redis::to_error(reply.text, members_.name_of(node)));
@@ -262,12 +269,12 @@ asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, const prec
         if (votes.is_won()) co_return current->keep();
         const bool has_ended = votes.has_fixed_tokens() && has_all_answers(*current) &&
                                current->confirmations_in_flight == 0;
-        if (has_ended || now() >= current->answers_by) break;
-        auto wait_until = current->answers_by;
+        if (has_ended || now() >= current->answers_by()) break;
+        auto wait_until = current->answers_by();
         const auto next = next_step_of_split(current, known);
         if (next.gives_up) break;
         if (next.is_split) {
-            wait_until = std::min(current->answers_by, next.wait_until);
+            wait_until = std::min(wait_until, next.wait_until);
         } else if (!votes.has_fixed_tokens() && votes.has_granted_majority()) {
             if (!grace_ends) grace_ends = now() + answer_grace;
             if (has_all_answers(*current) || now() >= *grace_ends) {
@@ -289,12 +296,13 @@ asio::awaitable<void> locks::wait_for_reasons(std::shared_ptr<attempt> current) 
             if (current->node_states[i].has_told() || current->votes.has_granted(i)) ++count;
         return count >= members_.majority();
     };
-    while (now() < current->answers_by && !have_told() && !has_all_answers(*current))
-        co_await current->changed.wait_until(current->answers_by);
+    while (now() < current->answers_by() && !have_told() && !has_all_answers(*current))
+        co_await current->changed.wait_until(current->answers_by());
 }
 
 asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requested_lock> requested,
                                                             duration ttl, bool waits,
+                                                            time_point ends_by,
                                                             const precedence& known) {
     const auto current =
         std::make_shared<attempt>(std::move(requested), ttl, members_.size(), context_);
@@ -317,15 +325,18 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
     const guard abandon_guard(attempts_, *current);
     current->sent_at = now();
     current->give_up_at = current->sent_at + std::max(ttl, options_.reply_timeout);
-    current->answers_by = current->sent_at + node_timeout(ttl);
-    current->contends_until = current->sent_at + std::min(ttl / 3, longest_try());
+    current->ends_by = ends_by;
+    current->silent_from = current->sent_at + node_timeout(ttl);
+    // The last answers must come in time.
+    current->contends_until = std::min(current->sent_at + std::min(ttl / 3, longest_try()),
+                                       ends_by - 2 * members_.round_trip_of_majority());
     for (std::size_t i = 0; i < members_.size(); ++i)
         send_to_node(current, i);
     co_await decide(current, known);
     if (current->decision != attempt::outcome::granted && !current->is_judged)
         co_await wait_for_reasons(current);
     for (std::size_t i = 0; i < members_.size(); ++i)
-        if (current->votes.is_outstanding(i)) members_.set_silent(i, true);
+        if (current->votes.is_outstanding(i)) members_.expect_answer(i, current->silent_from);
     if (!current->votes.outdated_nodes().empty()) members_.on_outdated();
     if (current->decision == attempt::outcome::granted) start_confirmations(current);
     co_return result_of(*current);

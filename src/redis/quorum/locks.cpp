@@ -124,15 +124,11 @@ asio::awaitable<void> locks::close(time_point give_up_at) {
     // Programs that make one try would otherwise form no set of far nodes, and let no node join.
     while (members_.repairs_soon() && now() < give_up_at)
         co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
-    std::size_t answering = 0;
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (members_.link_of(i).connected() && !members_.is_silent(i)) ++answering;
-    if (answering >= members_.majority()) {
-        undos_.begin_shutdown();  // otherwise they would be repeated until their leases end
-        while (!is_idle() && now() < give_up_at)
-            co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
-        give_up_at = std::min(give_up_at, now());
-    }
+    // Otherwise they would be repeated until their leases end.
+    if (members_.has_answering_majority()) undos_.begin_shutdown();
+    while (members_.has_answering_majority() && !is_idle() && now() < give_up_at)
+        co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
+    if (members_.has_answering_majority()) give_up_at = std::min(give_up_at, now());
     co_await lock_base::close(give_up_at);
 }
 

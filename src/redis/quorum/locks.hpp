@@ -79,6 +79,7 @@ private:
                                                 redis::back_off& poll_pauses);
     boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> requested,
                                                          duration ttl, bool waits,
+                                                         time_point ends_by,
                                                          const precedence& known);
     void send_to_node(const std::shared_ptr<attempt>& current, std::size_t node);
     boost::asio::awaitable<void> ask_for_locks(std::shared_ptr<attempt> current, std::size_t node);
@@ -134,6 +135,7 @@ private:
         waiter& operator=(const waiter&) = delete;
         core::wakeup woken;
         bool may_be_in_line = false;  // of a node
+        bool was_granted = false;
 
     private:
         locks& owner_;

@@ -20,7 +20,8 @@ using namespace std::chrono_literals;
 namespace pawl::redlock {
 namespace {
 
-// Once a majority may vote, nodes that have not failed yet get this long to connect.
+// Once a majority may vote, nodes that have not failed yet get this long to connect, or half of the
+// time that is left for them and for what follows.
 constexpr auto connection_grace = 100ms;
 constexpr auto standing_interval = 1s;
 
@@ -73,6 +74,20 @@ duration members::round_trip_of_majority() const {
     return *last;
 }
 
+time_point members::next_silence() const noexcept {
+    auto result = time_point::max();
+    for (const auto& each : nodes_)
+        if (each.silent_from > now()) result = std::min(result, each.silent_from);
+    return result;
+}
+
+bool members::has_answering_majority() const noexcept {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < size(); ++i)
+        if (link_of(i).connected() && !is_silent(i)) ++count;
+    return count >= majority();
+}
+
 std::size_t members::count_voters() const {
     std::size_t count = 0;
     for (std::size_t i = 0; i < size(); ++i)
@@ -99,6 +114,7 @@ time_point members::end_of_grace() const {
 asio::awaitable<bool> members::wait_until_ready(time_point give_up_at,
                                                 bool (members::*is_ready)() const,
                                                 bool may_repair) {
+    std::optional<time_point> half_time;
     for (;;) {
         for (std::size_t i = 0; i < size(); ++i) {
             connect(i);
@@ -108,7 +124,8 @@ asio::awaitable<bool> members::wait_until_ready(time_point give_up_at,
         if (may_repair && is_connected() && std::ranges::any_of(nodes_, &node_record::needs_repair))
             start_repair();
         if ((this->*is_ready)()) {
-            const auto complete_by = end_of_grace();
+            if (!half_time) half_time = now() + (give_up_at - now()) / 2;
+            const auto complete_by = std::min(end_of_grace(), *half_time);
             if (now() >= complete_by) co_return true;
             co_await changed_.wait_until(complete_by);
             continue;
@@ -218,7 +235,7 @@ void members::on_connected(const redis::link& node_link) {
     if (session.time_us > 0)
         note_clock(node, std::chrono::microseconds(session.time_us), session.asked_at);
     nodes_[node].trouble.clear();
-    nodes_[node].is_silent = false;
+    on_answer(node);
     nodes_[node].asked_at = nodes_[node].awaited_since = now();
     if (set_.is_fenced()) return client_.spawn(learn_standing(node));
     adopt(node, {.is_member = true, .set = set_.set});

@@ -20,6 +20,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -86,10 +87,19 @@ public:
     [[nodiscard]] std::string objections() const;
 
     // A node that has not answered in time is not waited for until it answers again.
-    [[nodiscard]] bool is_silent(std::size_t node) const noexcept { return nodes_[node].is_silent; }
-    void set_silent(std::size_t node, bool is_silent) noexcept {
-        nodes_[node].is_silent = is_silent;
+    [[nodiscard]] bool is_silent(std::size_t node) const noexcept {
+        return nodes_[node].silent_from <= now();
     }
+    // A request to the node is in time until then.
+    void expect_answer(std::size_t node, time_point silent_from) noexcept {
+        auto& known = nodes_[node].silent_from;
+        known = std::min(known, silent_from);
+    }
+    void on_answer(std::size_t node) noexcept { nodes_[node].silent_from = time_point::max(); }
+    // When the next node falls silent.
+    [[nodiscard]] time_point next_silence() const noexcept;
+    // So many nodes are connected and not silent that they are a majority.
+    [[nodiscard]] bool has_answering_majority() const noexcept;
 
     // The node has answered after this time.
     void note_round_trip(std::size_t node, duration round_trip) noexcept;
@@ -184,7 +194,7 @@ private:
         bool is_second_name = false;              // of another node's server
         bool is_connecting = false;
         time_point awaited_since = time_point::min();  // its connection, or then its standing
-        bool is_silent = false;
+        time_point silent_from = time_point::max();
         duration round_trip{};                    // smoothed; 0: not known
         time_point asked_at = time_point::min();  // for its standing
         std::string reconnected_for{};  // the outdated memory that led to a new connection

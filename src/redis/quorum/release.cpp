@@ -75,7 +75,7 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
         const std::vector<std::string> tokens(1, *round->token);
         const release_call call{set_, *round->locks, tokens};
         const auto reply = co_await ask_node(members_.link_of(node), call, round->give_up_at);
-        members_.set_silent(node, false);
+        members_.on_answer(node);
         if (reply.type != redis::reply::kind::error) {
             ++round->counts[call.read(reply).front()];
             round->undos[node]->set_state(redis::acquire_attempt::state::settled);
@@ -123,6 +123,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         if (is_away || undos_.of(server_link).is_full()) continue;
         round->undos[i].emplace(undo_of(round->locks, round->token, i), held.claim.ttl);
         round->undos[i]->about_to_send(undos_.of(server_link));
+        members_.expect_answer(i, round->silent_until);
         spawn(release_at(round, i));
     }
     const auto majority = members_.majority();
@@ -130,13 +131,10 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     while (round->answers() < members_.size()) {
         if (round->released() >= majority && !grace_ends) grace_ends = now() + release_grace;
         const auto until = std::min(round->give_up_at, grace_ends.value_or(round->give_up_at));
-        if (now() >= round->silent_until)
-            for (std::size_t i = 0; i < members_.size(); ++i)
-                if (round->undos[i]) members_.set_silent(i, true);
         if (now() >= until || is_decided(*round)) break;
-        const bool may_be_slow = now() < round->silent_until;
-        co_await round->changed.wait_until(may_be_slow ? std::min(until, round->silent_until)
-                                                       : until);
+        auto next_step = std::min(until, members_.next_silence());
+        if (now() < round->silent_until) next_step = std::min(next_step, round->silent_until);
+        co_await round->changed.wait_until(next_step);
     }
     if (round->answers() < majority) co_return release_result::unknown;
     if (round->released() >= majority) co_return release_result::released;

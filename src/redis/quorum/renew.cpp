@@ -147,7 +147,7 @@ asio::awaitable<void> locks::renew_round(std::shared_ptr<renewal_round> round) {
         if (now() >= silent_at) {
             silent_at = time_point::max();
             for (std::size_t i = 0; i < members_.size(); ++i)
-                if (round->is_asked[i]) members_.set_silent(i, true);
+                if (round->is_asked[i]) members_.expect_answer(i, now());
         }
         co_await round->changed.wait_until(std::min(*open_until, silent_at));
     }
@@ -210,7 +210,7 @@ asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
         };
         const auto reply = co_await ask_node(members_.link_of(node), call, give_up_at, may_repeat,
                                              &renewal_scripts_);
-        members_.set_silent(node, false);
+        members_.on_answer(node);
         members_.note_round_trip(node, now() - sent_at);
         if (reply.type == redis::reply::kind::error) co_return false;
         auto answer = call.read(reply);

@@ -61,8 +61,8 @@ void members::stop() {
 
 bool members::repairs_soon() const {
     return is_repairing_ && is_connected() &&
-           std::ranges::none_of(nodes_, [](const node_record& each) {
-               return each.server->connected() && each.is_silent;
+           std::ranges::none_of(nodes_, [this](const node_record& each) {
+               return each.server->connected() && each.silent_from <= now();
            });
 }
 

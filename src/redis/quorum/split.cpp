@@ -77,8 +77,8 @@ time_point locks::ask_again(const std::shared_ptr<attempt>& current) {
         current->votes.ask_again(i);
         send_to_node(current, i);
     }
-    current->answers_by = now() + node_timeout(current->ttl);
-    return current->answers_by;
+    current->silent_from = now() + node_timeout(current->ttl);
+    return current->silent_from;
 }
 
 error locks::split_error(const attempt& current) const {

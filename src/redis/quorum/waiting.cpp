@@ -23,10 +23,11 @@ locks::waiter::~waiter() {
     const auto name = position_->first;
     owner_.waiters_.erase(position_);
     // The waiters of this client for one name have one place, which a grant takes away. So the
-    // others ask again.
+    // others ask again then.
     const auto [first, last] = owner_.waiters_.equal_range(name);
-    for (auto other = first; other != last; ++other)
-        other->second->woken.notify();
+    if (was_granted)
+        for (auto other = first; other != last; ++other)
+            other->second->woken.notify();
     if (!may_be_in_line || owner_.is_closing() || first != last) return;
     owner_.leave_line(name);
 }
@@ -52,6 +53,7 @@ asio::awaitable<void> locks::leave_at(std::shared_ptr<const requested_lock> lock
 // "lost OWNER RUN": a single node cannot end a hold, so the client waits for the messages of a
 // majority. If some are lost, the next renewal finds the loss.
 void locks::on_forced_release(std::string_view owner, std::string_view run) {
+    if (owner.empty()) return;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         if (run_of(members_.link_of(i).current()) != run) continue;
         if (forced_releases_.size() >= max_forced_releases) forced_releases_.clear();
@@ -61,8 +63,9 @@ void locks::on_forced_release(std::string_view owner, std::string_view run) {
         if (count == members_.size()) forced_releases_.erase(std::string(owner));
         if (count != members_.majority()) return;
         // The grant may still be on its way to the caller.
-        const auto is_of_owner = [owner](const requested_lock& each) {
-            return each.value.starts_with(owner);
+        const auto start_of_value = std::string(owner) + ";";
+        const auto is_of_owner = [&start_of_value](const requested_lock& each) {
+            return each.value.starts_with(start_of_value);
         };
         for (auto* each : attempts_)
             if (std::ranges::any_of(*each->locks, is_of_owner)) {
