@@ -77,12 +77,20 @@ TEST_F(TryLimit, HoldsOverNodesThatAreFrozen) {
     for (const std::size_t node : {0U, 1U})
         group.node(node).freeze();
     for (auto* const locks : {&connected, &late}) {
-        const auto tried = failure_of([&] { (void)locks->try_acquire("it", {.ttl = 2s}); });
+        // A tenth of this ttl is longer than the limit.
+        const auto tried = failure_of([&] { (void)locks->try_acquire("it", {.ttl = 30s}); });
         const auto waited =
-            failure_of([&] { (void)locks->acquire("it", {.ttl = 2s, .wait = 0s}); });
+            failure_of([&] { (void)locks->acquire("it", {.ttl = 30s, .wait = 0s}); });
+        const auto bounded =
+            failure_of([&] { (void)locks->acquire("it", {.ttl = 30s, .wait = 20ms}); });
+        ASSERT_TRUE(bounded);
+        EXPECT_NE(bounded->sentence.find("The wait was 20 ms."), std::string::npos)
+            << bounded->sentence;
         for (const auto& failed : {tried, waited}) {
             ASSERT_TRUE(failed);
             EXPECT_EQ(failed->reason, errc::no_quorum);
+            EXPECT_NE(failed->sentence.find("300 ms (try_limit)"), std::string::npos)
+                << failed->sentence;
             for (const std::size_t node : {0U, 1U})
                 EXPECT_NE(failed->sentence.find(group.name_of(node)), std::string::npos)
                     << failed->sentence;

@@ -141,6 +141,31 @@ TEST(RedlockClose, DoesNotWaitForRepetitions) {
     EXPECT_TRUE(set.run_until([&] { return closed; }, 500ms));
 }
 
+//   P: two of three nodes have granted a lock, and the answer of the third is under way | P
+//   releases the lock, and closes at once | the third node does not keep it
+TEST(RedlockClose, WaitsForANodeThatIsOnlySlow) {
+    redlock_programs set(3, 1, {});
+    auto& program = *set.programs[0];
+    auto& warm = set.acquire(program, {.ttl = 10s}, "warm");
+    ASSERT_TRUE(set.run_until([&] { return warm.outcome.has_value(); }));
+    set.loop.run_for(1s);
+    set.networks[2]->set_latency(20ms);
+    auto& held = set.acquire(program, {.ttl = 10s});
+    ASSERT_TRUE(set.run_until([&] { return held.outcome.has_value(); }));
+    set.loop.run_for(25ms);
+    std::optional<release_result> result;
+    set.release(program, held, result);
+    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }, 10ms));
+    EXPECT_EQ(set.count_of(), 1U);
+    bool closed = false;
+    program.process.post([&] {
+        program.locks->async_close(redlock_programs::run_in(program, [&closed] { closed = true; }));
+    });
+    ASSERT_TRUE(set.run_until([&] { return closed; }, 500ms));
+    set.loop.run_for(100ms);
+    EXPECT_EQ(set.count_of(), 0U);
+}
+
 //   P: holds a lock, and waits for another one | some nodes are silent | P closes within its drain
 //   time of 5 s, also if the nodes have never answered
 TEST(RedlockClose, TakesTheDrainTimeAtMost) {

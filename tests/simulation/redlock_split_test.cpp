@@ -109,5 +109,30 @@ TEST(SplitNodes, AreNoQuorum) {
         << tried.messages.message();
 }
 
+//   two of three nodes grant the lock, and one of them has been replaced, as the other one knows;
+//   the third is down | there is no other attempt: the error does not speak of one, and comes at
+//   once | a waiter pauses as in an outage
+TEST(SplitNodes, AreNotThoseThatGrantInVain) {
+    redlock_programs set(3, 1, {});
+    auto& program = *set.programs[0];
+    auto& warm = set.acquire(program, {.ttl = 10s}, "warm");
+    ASSERT_TRUE(set.run_until([&] { return warm.outcome.has_value(); }));
+    set.networks[2]->stop_server();
+    set.loop.run_for(1s);
+    set.networks[0]->change_data([](simulated_redis& server) {
+        const auto own = server.execute(0, {"HGET", "pawl:redlock", "vector"}).text;
+        const auto end = own.find(' ');
+        const auto rest = own.find(' ', end + 1);
+        (void)server.execute(0, {"HSET", "pawl:redlock", "vector",
+                                 own.substr(0, end) + " 99:another" + own.substr(rest)});
+    });
+    auto& tried = set.try_acquire(program, {.ttl = 10s});
+    ASSERT_TRUE(set.run_until([&] { return tried.outcome.has_value(); }, 100ms));
+    EXPECT_TRUE(tried.has_failed_with(errc::no_quorum)) << tried.outcome->message();
+    const std::string text(tried.messages.message());
+    EXPECT_EQ(text.find("split"), std::string::npos) << text;
+    EXPECT_NE(text.find("needs 2 of 3 nodes"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace pawl::simulation

@@ -35,17 +35,26 @@ public:
     };
     struct program {
         program(scheduler& loop, const node_choices& nodes, const redlock::options& options,
-                prng random, const std::string& label, node_link_faults faults)
+                prng random, const std::string& label, node_link_faults faults,
+                duration try_limit = client_options().try_limit)
             : process(loop, time_point(std::chrono::hours(1)), 1.0), time(process, random) {
-            const auto named = client_options_for(label, time);
+            auto named = client_options_for(label, time);
+            named.try_limit = try_limit;
             locks.emplace(process.get_executor(),
                           redlock_service(nodes, process, options, redis::limits(), faults), named);
         }
         simulated_process process;
         virtual_runtime time;
         std::optional<client> locks;
-        std::vector<std::unique_ptr<request>> requests;
+        std::vector<std::shared_ptr<request>> requests;
     };
+
+    // A further program, whose attempts have this limit.
+    program& add_program(duration try_limit) {
+        return *programs.emplace_back(std::make_unique<program>(
+            loop, choices_, options_, random_.fork(), "P" + std::to_string(programs.size() + 1),
+            node_link_faults{}, try_limit));
+    }
 
     // The handler, in the program.
     template <class Handler>
@@ -87,28 +96,28 @@ public:
 
     // The request stays in its program until `drop`.
     request& acquire(program& by, const lock_options& options, const std::string& name = "it") {
-        auto& made = *by.requests.emplace_back(std::make_unique<request>());
-        by.process.post([&by, &made, options, name] {
+        const auto made = by.requests.emplace_back(std::make_shared<request>());
+        by.process.post([&by, made, options, name] {
             by.locks->async_acquire(
-                name, options, made.messages,
-                run_in(by, [&made](const boost::system::error_code& ec, held_lock lock) {
-                    made.outcome = ec;
-                    made.lock = std::move(lock);
+                name, options, made->messages,
+                run_in(by, [made](const boost::system::error_code& ec, held_lock lock) {
+                    made->outcome = ec;
+                    made->lock = std::move(lock);
                 }));
         });
-        return made;
+        return *made;
     }
     request& try_acquire(program& by, const try_options& options, const std::string& name = "it") {
-        auto& made = *by.requests.emplace_back(std::make_unique<request>());
-        by.process.post([&by, &made, options, name] {
+        const auto made = by.requests.emplace_back(std::make_shared<request>());
+        by.process.post([&by, made, options, name] {
             by.locks->async_try_acquire(
-                name, options, made.messages,
-                run_in(by, [&made](const boost::system::error_code& ec, held_lock lock) {
-                    made.outcome = ec;
-                    made.lock = std::move(lock);
+                name, options, made->messages,
+                run_in(by, [made](const boost::system::error_code& ec, held_lock lock) {
+                    made->outcome = ec;
+                    made->lock = std::move(lock);
                 }));
         });
-        return made;
+        return *made;
     }
     void release(program& by, request& held, std::optional<release_result>& result) {
         by.process.post([&by, &held, &result] {
