@@ -361,13 +361,13 @@ std::optional<std::chrono::microseconds> members::clock_of(std::size_t node,
 
 // The largest clock that a majority of the nodes has reached: at least one of them is right while a
 // minority is wrong. A floor that is behind the clocks would not be above the tokens of the last
-// moments.
+// moments, so it counts the millisecond that the answers to renewals cut off.
 std::int64_t members::token_floor() const {
     std::vector<std::int64_t> shown;
     for (std::size_t i = 0; i < size(); ++i) {
         const bool shows_clock = link_of(i).connected() && link_of(i).current().time_us > 0;
         if (const auto clock = clock_of(i, now()); clock && shows_clock)
-            shown.push_back(token_of_clock(clock->count()));
+            shown.push_back(token_of_clock(clock->count() + 1000));
     }
     if (shown.size() < majority()) return 0;
     std::ranges::sort(shown, std::ranges::greater{});

@@ -216,8 +216,7 @@ asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
         auto answer = call.read(reply);
         members_.on_objection(node, answer.standing);
         if (!answer.outcomes.empty())
-            // The node's time is cut to milliseconds.
-            members_.note_clock(node, redis::milliseconds_of(answer.node_ms + 1), sent_at);
+            members_.note_clock(node, redis::milliseconds_of(answer.node_ms), sent_at);
         const auto member = std::make_shared<const membership_state>(std::move(answer.member));
         for (std::size_t i = 0; i < answer.outcomes.size(); ++i)
             round->count(positions[i], node, {answer.outcomes[i], sent_at, member});
