@@ -122,8 +122,8 @@ public:
     void on_objection(std::size_t node, const standing_reply& refusal);
     // The node's clock showed this time after `sent_at`.
     void note_clock(std::size_t node, std::chrono::microseconds shown, time_point sent_at) noexcept;
-    // What the node's clock shows at that time of the client's, since 1970, or a little more: no
-    // less, although the clocks may differ by 1 in 1000 in speed. Empty: not known.
+    // What the node's clock shows at that time of the client's, since 1970, or a little more, although
+    // the clocks may differ by 1 in 1000 in speed; never a millisecond less. Empty: not known.
     [[nodiscard]] std::optional<std::chrono::microseconds> clock_of(std::size_t node,
                                                                     time_point when) const noexcept;
     // The smallest counter of a new hold: what the nodes' clocks say. Data of earlier times have
