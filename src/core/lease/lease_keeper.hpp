@@ -142,6 +142,7 @@ private:
                                                    std::uint64_t round);
     void settle(const std::shared_ptr<lease>& lease, const renewal& reply, std::uint64_t round);
     void advance_confirmation(lease& lease) noexcept;
+    void set_next_run(time_point when) noexcept { next_run_ = when.time_since_epoch().count(); }
 
     runtime& time_;
     boost::asio::any_io_executor strand_;
@@ -149,8 +150,6 @@ private:
     counter& renewals_;
     const hooks hooks_;
     wakeup wakeup_;
-    void set_next_run(time_point when) noexcept { next_run_ = when.time_since_epoch().count(); }
-
     std::atomic<duration::rep> next_run_ = time_point::max().time_since_epoch().count();
     bool stopped_ = false;
     std::uint64_t reservations_ = 0;
