@@ -274,7 +274,7 @@ asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, const prec
         const auto next = next_step_of_split(current, known);
         if (next.gives_up) break;
         if (next.is_split) {
-            wait_until = std::min(wait_until, next.wait_until);
+            wait_until = std::min(current->answers_by(), next.wait_until);
         } else if (!votes.has_fixed_tokens() && votes.has_granted_majority()) {
             if (!grace_ends) grace_ends = now() + answer_grace;
             if (has_all_answers(*current) || now() >= *grace_ends) {

@@ -122,8 +122,9 @@ public:
     void on_objection(std::size_t node, const standing_reply& refusal);
     // The node's clock showed this time after `sent_at`.
     void note_clock(std::size_t node, std::chrono::microseconds shown, time_point sent_at) noexcept;
-    // What the node's clock shows at that time of the client's, since 1970, or a little more, although
-    // the clocks may differ by 1 in 1000 in speed; never a millisecond less. Empty: not known.
+    // What the node's clock shows at that time of the client's, since 1970, or a little more,
+    // although the clocks may differ by 1 in 1000 in speed; never a millisecond less. Empty: not
+    // known.
     [[nodiscard]] std::optional<std::chrono::microseconds> clock_of(std::size_t node,
                                                                     time_point when) const noexcept;
     // The smallest counter of a new hold: what the nodes' clocks say. Data of earlier times have
@@ -228,6 +229,8 @@ private:
     // All nodes have answered, and too few of them are members.
     [[nodiscard]] bool forms_no_set() const;
     [[nodiscard]] bool may_be_new() const;
+    // What the last repair found, if that still holds.
+    [[nodiscard]] std::string repair_trouble() const;
     [[nodiscard]] error no_majority() const;
     [[nodiscard]] static bool is_awaited(const node_record& each);
     // Every node has answered or failed.

@@ -85,12 +85,17 @@ bool members::is_lost() const {
     return forgetful < size() && size() - forgetful < majority();
 }
 
+// Another client may have let a node join since the last repair.
+std::string members::repair_trouble() const {
+    return repair_trouble_ == lost_set && !is_lost() ? std::string(few_members) : repair_trouble_;
+}
+
 std::string members::trouble_of_set() const {
     const bool is_new = std::ranges::all_of(
         nodes_, [](const node_record& each) { return each.state == standing::forgetful; });
     // The last repair may have come before some of the nodes.
     if (is_new && !may_begin_set_) return std::string(no_set);
-    if (!repair_trouble_.empty()) return repair_trouble_;
+    if (!repair_trouble_.empty()) return repair_trouble();
     if (is_lost()) return std::string(lost_set);
     return is_new ? std::string(no_set) : std::string();
 }
@@ -153,7 +158,7 @@ error members::no_majority() const {
     const auto reason = forms_no_set() || is_new_set() ? errc::no_set : errc::no_quorum;
     auto text = "Fewer than " + std::to_string(majority()) + " of the " + std::to_string(size()) +
                 " nodes can vote: " + objections();
-    auto trouble = may_begin_set_ ? repair_trouble_ : trouble_of_set();
+    auto trouble = may_begin_set_ ? repair_trouble() : trouble_of_set();
     if (is_new_set()) trouble = new_set;
     if (trouble.empty() && may_be_new()) trouble = perhaps_new;
     if (!trouble.empty()) text += "; " + trouble;
