@@ -173,7 +173,7 @@ private:
         return now();
     }
     asio::awaitable<void> pass_gate(time_point give_up_at = time_point::max()) const {
-        return gate_->pass(*client_->time, client_->strand, give_up_at);
+        return gate_->pass(client_, give_up_at);
     }
     bool is_forked() const noexcept { return made_in_.is_forked(); }
     void throw_if_forked() const {
@@ -185,7 +185,7 @@ private:
     }
 
     const std::shared_ptr<lock_store> store_;
-    const std::shared_ptr<const request_gate> gate_;  // null: no faults
+    const std::shared_ptr<request_gate> gate_;  // null: no faults
     const std::shared_ptr<session> client_;
     memory_latches latches_;
     const core::fork_mark made_in_;

@@ -147,8 +147,7 @@ bool latch_store::reset(const std::string& name, time_point now) {
 }
 
 memory_latches::memory_latches(std::shared_ptr<latch_store> store,
-                               std::shared_ptr<const request_gate> gate,
-                               std::shared_ptr<session> client)
+                               std::shared_ptr<request_gate> gate, std::shared_ptr<session> client)
     : store_(std::move(store)), gate_(std::move(gate)), client_(std::move(client)) {}
 
 asio::awaitable<time_point> memory_latches::begin_request() const {
@@ -157,7 +156,7 @@ asio::awaitable<time_point> memory_latches::begin_request() const {
                     "This process is a fork, and the latches in memory belong to its parent; make "
                     "a new client here.");
     ++client_->request_counters->requests;
-    if (gate_) co_await gate_->pass(*client_->time, client_->strand);
+    if (gate_) co_await gate_->pass(client_);
     co_return client_->time->now();
 }
 

@@ -63,7 +63,7 @@ private:
 class memory_latches final : public latches {
 public:
     // `gate` may be null.
-    memory_latches(std::shared_ptr<latch_store> store, std::shared_ptr<const request_gate> gate,
+    memory_latches(std::shared_ptr<latch_store> store, std::shared_ptr<request_gate> gate,
                    std::shared_ptr<session> client);
 
     boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
@@ -81,7 +81,7 @@ private:
     boost::asio::awaitable<time_point> begin_request() const;
 
     const std::shared_ptr<latch_store> store_;
-    const std::shared_ptr<const request_gate> gate_;
+    const std::shared_ptr<request_gate> gate_;
     const std::shared_ptr<session> client_;
     const core::fork_mark made_in_;
 };

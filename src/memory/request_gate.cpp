@@ -3,7 +3,7 @@
 
 #include "request_gate.hpp"
 
-#include "core/util/wakeup.hpp"
+#include "lock_store.hpp"
 
 #include <pawl/testing.hpp>
 
@@ -46,20 +46,29 @@ void request_gate::recover() {
     const std::lock_guard lock(mutex_);
     failure_.reset();
     delay_ = {};
+    for (auto& each : delayed_)
+        if (const auto client = each.client.lock())
+            client->post([weak = std::move(each.wakeup)] {
+                if (const auto wakeup = weak.lock()) wakeup->notify();
+            });
+    delayed_.clear();
 }
 
-asio::awaitable<void> request_gate::pass(runtime& time, asio::any_io_executor strand,
-                                         time_point give_up_at) const {
+asio::awaitable<void> request_gate::pass(std::shared_ptr<session> client, time_point give_up_at) {
+    const auto wakeup = std::make_shared<core::wakeup>(*client->time, client->strand);
     duration wait{};
     {
         const std::lock_guard lock(mutex_);
         wait = delay_;
+        if (wait > duration::zero()) {
+            std::erase_if(delayed_, [](const auto& each) { return each.wakeup.expired(); });
+            delayed_.push_back({client, wakeup});
+        }
     }
     if (wait > duration::zero()) {
-        core::wakeup delayed(time, std::move(strand));
-        const auto answered_at = time.now() + wait;
-        co_await delayed.wait_until(std::min(answered_at, give_up_at));
-        if (answered_at > give_up_at)
+        const auto answered_at = client->time->now() + wait;
+        const bool is_released = co_await wakeup->wait_until(std::min(answered_at, give_up_at));
+        if (!is_released && answered_at > give_up_at)
             throw error(errc::unreachable,
                         "The service did not answer in time: the test has "
                         "delayed its answers.");

@@ -172,6 +172,24 @@ TEST_F(AsyncTestKit, ASlowServiceAnswersAfterTheDelay) {
     EXPECT_LT(lock->safe_until(), asked_at + 30s) << "the lease counts from the request";
 }
 
+// Else a client that closes now waits for the answer, and the clock stands still.
+TEST_F(AsyncTestKit, ARecoveryAnswersTheDelayedRequests) {
+    service.delay(8s);
+    std::optional<pawl::held_lock> lock;
+    error_code failure;
+    locks.async_acquire("it", {.ttl = 30s}, [&](error_code, pawl::held_lock received) {
+        lock.emplace(std::move(received));
+    });
+    locks.async_try_acquire("other", {},
+                            [&](error_code ec, const pawl::held_lock&) { failure = ec; });
+    run_ready();
+    EXPECT_FALSE(lock);
+    service.recover();
+    run_ready();
+    EXPECT_TRUE(lock && *lock);
+    EXPECT_FALSE(failure) << failure.message();
+}
+
 TEST_F(AsyncTestKit, ATryEndsAfterItsLimit) {
     service.delay(5s);
     error_code failure;
