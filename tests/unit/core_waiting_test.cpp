@@ -36,6 +36,7 @@ struct recorded {
     std::vector<seen_wait> waits;
     std::deque<asio::any_completion_handler<void()>> open;
     bool keeps_waiting = false;
+    bool is_away = false;
 
     void end_all(const asio::any_io_executor& executor) {
         for (auto& each : std::exchange(open, {}))
@@ -65,6 +66,7 @@ public:
     asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim&,
                                                         pawl::time_point give_up_at) override {
         record_->waits.push_back({context_.time->now(), give_up_at});
+        if (record_->is_away) throw pawl::error(pawl::errc::unreachable, "The service is away.");
         if (record_->keeps_waiting) {
             const start_wait start{*record_};
             co_await asio::async_initiate<decltype(asio::use_awaitable), void()>(
@@ -122,6 +124,17 @@ TEST_F(Waiting, IsNoTryIfTheLoopIsBusy) {
         loop.run_one();
     ASSERT_EQ(record->waits.size(), 1U);
     EXPECT_GT(record->waits[0].give_up_at, record->waits[0].asked_at);
+}
+
+//   acquire | the service is away | the pause before the last attempt reaches to the wait's end
+TEST_F(Waiting, IsNoTryIfTheServiceIsAway) {
+    record->is_away = true;
+    acquire("it", 20ms);
+    while (ended == 0)
+        loop.run_one();
+    EXPECT_GT(record->waits.size(), 1U);
+    for (const auto& each : record->waits)
+        EXPECT_GT(each.give_up_at, each.asked_at);
 }
 
 //   A and B wait | close | A's cancellation fails | B's, too | the drain time is over

@@ -282,12 +282,13 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
     bool is_first = !waiter || waiter->is_first();
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
     if (!is_first) throw timeout_error(name, requested.stated_wait);
-    // The loop may have been busy, or the wait for the first place long. For the backend, a
-    // `give_up_at` that has passed means a single attempt, which may take the whole try_limit.
-    if (!single_attempt && options.wait > duration{})
-        give_up_at = std::max(give_up_at, plus(time().now(), std::chrono::milliseconds(1)));
+    const auto wait_ends_at = give_up_at;
     std::unique_ptr<outage_backoff> backoff;  // few acquires need it
     for (;;) {
+        // The wait for the first place or a pause may have been long. For the backend, a
+        // `give_up_at` that has passed means a single attempt, which may take the whole try_limit.
+        if (!single_attempt && options.wait > duration{})
+            give_up_at = std::max(give_up_at, plus(time().now(), std::chrono::milliseconds(1)));
         std::optional<error> failure;
         std::optional<grant> granted;
         try {
@@ -305,8 +306,8 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
         }
         if (!failure && single_attempt) co_return lease_handle{};
         if (!failure) throw timeout_error(name, requested.stated_wait);
-        if (time().now() >= give_up_at) throw with_limit(*failure, requested, give_up_at);
-        if (!backoff) backoff.reset(new outage_backoff(backoff_until(give_up_at)));
+        if (time().now() >= wait_ends_at) throw with_limit(*failure, requested, wait_ends_at);
+        if (!backoff) backoff.reset(new outage_backoff(backoff_until(wait_ends_at)));
         co_await backoff->wait_or_throw(*failure);
         if (!repeated) repeated = std::make_unique<claim>(*requested_claim);
         repeated->owner = make_owner();

@@ -126,9 +126,12 @@ asio::awaitable<bool> cluster_node::wait_connected(time_point give_up_at) {
         if (failure_) std::rethrow_exception(failure_);
         if (parent_.time().now() >= until) {
             const auto reason = connection_failure();
+            // As in reconnecting_link: the caller names its own limit.
+            const auto limit = until < give_up_at
+                                   ? " within " + std::to_string((until - since) / 1ms) + " ms"
+                                   : std::string();
             throw error(errc::unreachable,
-                        "The node " + server_name() + " could not be reached within " +
-                            std::to_string(std::max<duration>(until - since, 0s) / 1ms) + " ms" +
+                        "The node " + server_name() + " could not be reached" + limit +
                             (reason.empty() ? "" : ": " + reason) +
                             "; see that it runs, and that this host can reach the address that "
                             "the cluster announces for it (cluster-announce-ip).");

@@ -51,10 +51,13 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
             last_end_.text = "it accepted the connection and has said nothing so far";
             last_end_.was_silent = true;
         }
-        const auto limit = std::to_string(std::max<duration>(until - waiter.since, 0s) / 1ms);
+        // The caller knows a limit of its own, and may have made other attempts within it.
+        const bool is_own_limit = until < give_up_at;
+        const auto limit = is_own_limit
+                               ? " within " + std::to_string((until - waiter.since) / 1ms) + " ms"
+                               : std::string();
         throw unreachable_error(
-            (last_end_.was_silent ? "did not answer within " : "could not be reached within ") +
-                limit + " ms",
+            (last_end_.was_silent ? "did not answer" : "could not be reached") + limit,
             last_end_.text.empty() ? locator_->progress() : last_end_.text);
     }
 }
