@@ -139,6 +139,20 @@ TEST(RedlockVerb, ReadingBeginsNoSet) {
     EXPECT_EQ(begun.code, 0) << begun.err;
 }
 
+TEST(RedlockVerb, DoctorKnowsANodeThatIsNamedAlone) {
+    redlock_group group;
+    const auto grade_of = [&] {
+        const auto examined = test_sandbox("redis://" + group.name_of(0)).run({"doctor", "--json"});
+        return from_json(examined.out,
+                         "[each['grade'] for each in it['findings'] if "
+                         "each['topic'] == 'redlock']");
+    };
+    EXPECT_EQ(grade_of(), "[]");
+    ASSERT_EQ(redlock(group.url(), {"init", "--yes"}).code, 0);
+    EXPECT_EQ(grade_of(), "['bad']");
+    EXPECT_EQ(test_sandbox(group.url()).run({"doctor"}).out.find("redlock  "), std::string::npos);
+}
+
 class RedlockVerbPassword : public testing::Test {
 protected:
     // The nodes, after `user_info`.

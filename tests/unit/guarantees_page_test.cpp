@@ -136,6 +136,7 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
         expect_on_page(line(conditional_set_finding(answer)));
     }
     expect_on_page(line(memory_limit_finding()));
+    expect_on_page(line(redlock_node_finding()));
     expect_on_page(line(eviction_finding("noeviction", true)));
     expect_on_page(line(eviction_finding("allkeys-lru", true)));
     expect_on_page(line(eviction_finding("allkeys-lru", false)));

@@ -147,6 +147,12 @@ finding unused_sentinels_finding(std::int64_t sentinels) {
             "locks"};
 }
 
+finding redlock_node_finding() {
+    return {grade::bad, "redlock", "the server is a node of a Redlock set",
+            "the set knows nothing of locks that this URL takes; name the whole set, as in "
+            "redlock://HOST1,HOST2,HOST3"};
+}
+
 finding least_replicas_finding(const std::string& least, std::int64_t replicas) {
     if (least.empty())
         return {grade::note, "min-replicas-to-write", "not readable", "allow the user CONFIG GET"};

@@ -45,9 +45,11 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 // `policy` is empty if it cannot be read. `limited`: maxmemory is not 0.
 [[nodiscard]] finding eviction_finding(const std::string& policy, bool limited);
 [[nodiscard]] finding deployment_finding(deployment server_deployment, std::int64_t replicas);
-// For a master with Sentinels. `least`: its min-replicas-to-write; empty if it cannot be read.
 // Sentinels monitor the server, and the URL does not name them.
 [[nodiscard]] finding unused_sentinels_finding(std::int64_t sentinels);
+// The server is a member of a set of Redlock, and the URL names it alone.
+[[nodiscard]] finding redlock_node_finding();
+// For a master with Sentinels. `least`: its min-replicas-to-write; empty if it cannot be read.
 [[nodiscard]] finding least_replicas_finding(const std::string& least, std::int64_t replicas);
 // For a node of a cluster that the client follows. The argument is the value of the setting with
 // the topic's name; empty if it cannot be read.

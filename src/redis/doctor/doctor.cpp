@@ -420,4 +420,22 @@ asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
     co_return report;
 }
 
+// A named user has no right to read the key, and the refusal would be in the server's ACL log. A
+// node of Redlock is in no cluster.
+asio::awaitable<void> find_redlock_nodes(examination& report, topology& servers, runtime& time,
+                                         const options& server_options) {
+    const bool has_own_user = !server_options.user.empty() && server_options.user != "default";
+    if (has_own_user || !server_options.cluster_nodes.empty()) co_return;
+    const auto member_key = server_options.name_space + ":redlock";
+    const std::array<std::string_view, 2> command{"EXISTS", member_key};
+    const auto links = servers.links();
+    for (auto* each : std::vector<link*>(links.begin(), links.end())) {
+        if (!each->connected()) continue;
+        const auto answer = co_await each->exec(command, time.now() + server_options.reply_timeout);
+        if (answer.type != reply::kind::integer || answer.number != 1) continue;
+        report.findings.push_back(redlock_node_finding());
+        report.findings.back().node = node_name(*each, server_options);
+    }
+}
+
 }  // namespace pawl::redis

@@ -16,4 +16,9 @@ namespace pawl::redis {
 [[nodiscard]] boost::asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
                                                                   const options& server_options);
 
+// Adds a finding for each server that is a node of Redlock. Not for the nodes of a redlock: URL.
+// The arguments must outlive the coroutine.
+boost::asio::awaitable<void> find_redlock_nodes(examination& report, topology& servers,
+                                                runtime& time, const options& server_options);
+
 }  // namespace pawl::redis

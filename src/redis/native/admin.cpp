@@ -66,6 +66,7 @@ asio::awaitable<void> locks::throw_if_lock_error(const reply& reply, const keys&
 
 asio::awaitable<examination> locks::examine() {
     auto report = co_await examine_servers(*servers_, time(), options_);
+    co_await find_redlock_nodes(report, *servers_, time(), options_);
     co_return report;
 }
 

@@ -153,6 +153,7 @@ asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token 
 
 asio::awaitable<examination> locks::examine() {
     auto report = co_await examine_servers(*servers_, time(), options_);
+    co_await find_redlock_nodes(report, *servers_, time(), options_);
     report.guarantees.backend += ", Redisson's layout";
     report.findings.push_back({finding::grade::note, "Java's clocks", "not examined",
                                "FairLock and PermitExpirableSemaphore use the clock of each Java "

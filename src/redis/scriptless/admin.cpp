@@ -125,6 +125,7 @@ std::string locks::key_at(const link& server_link) const {
 
 asio::awaitable<examination> locks::examine() {
     auto report = co_await examine_servers(*servers_, time(), options_);
+    co_await find_redlock_nodes(report, *servers_, time(), options_);
     report.guarantees.backend += ", without scripts";
     bool has_usable_server = false;
     bool has_useless_server = false;
