@@ -33,7 +33,7 @@ newest_boost() {
 
 fetch_boost_from() {
     local package
-    read_suite "$1" "$2" || return 1
+    read_suite "$1" "$2" || return
     package=$(newest_boost "${suite_options[@]}")
     if [[ -z $package ]]; then
         return 1
@@ -43,7 +43,7 @@ fetch_boost_from() {
 }
 
 need_boost() {
-    local package
+    local package status=1
     if boost_is_there; then
         return
     fi
@@ -54,10 +54,14 @@ need_boost() {
             need_packages "$package"
             return
         fi
-        if from_suites fetch_boost_from trixie-backports forky sid; then
-            return
-        fi
+        status=0
+        fetch_unless boost_is_there fetch_boost_from trixie-backports forky sid || status=$?
     fi
+    case $status in
+        0) return ;;
+        2) fail "Boost 1.91 or later: $fetch_failed ./dev, or set BOOST_ROOT to the folder that" \
+            "contains include/boost." ;;
+    esac
     fail "No Boost 1.91 or later was found. Install its headers, and set BOOST_ROOT to the folder" \
         "that contains include/boost."
 }

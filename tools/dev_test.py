@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The Pawl authors
 
 """Tests of ./dev: its commands reach their programs, with all arguments. Nothing is built."""
+import os
 import shutil
 import subprocess
 import tempfile
@@ -20,6 +21,23 @@ PROGRAM = """#!/bin/sh
 printf 'argument: %s\\n' "$@"
 exit 3
 """
+# An apt whose mirror has one suite with one package, and a dpkg that unpacks it slowly.
+APT = {
+    "apt-get": """case "$*" in
+    *indextargets*) echo mirror ;;
+    *update*) $UPDATE ;;
+    *download*) sleep 0.3; touch boost.deb ;;
+    esac""",
+    "apt-cache": """case "$*" in *Dir::Cache*) echo "$PACKAGE - headers" ;; esac""",
+    "dpkg": """mkdir -p "$3/usr/include/boost"
+    sleep 0.3
+    echo '#define BOOST_VERSION 109200' >"$3/usr/include/boost/version.hpp" """,
+}
+NEED_BOOST = """set -euo pipefail
+root=$PWD
+for part in packages suites boost; do source tools/$part.sh; done
+boost_is_there() { boost_is_new_enough "$boost_folder"; }
+need_boost"""
 
 
 class Dev(unittest.TestCase):
@@ -67,6 +85,48 @@ class Dev(unittest.TestCase):
         for command in ("quickstart", "build", "install", "test", "bench", "docs", "tidy",
                         "format", "asan", "tsan", "fuzz", "models", "proof", "soak", "server"):
             self.assertIn(f"./dev {command}", run.stdout)
+
+    def test_server_prints_its_url_also_without_a_terminal(self):
+        for argument, url in (([], "redis://"), (["--redlock"], "redlock://")):
+            with subprocess.Popen([self.root / "dev", "server", *argument], text=True,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as server:
+                self.assertIn(f"Redis is at {url}127.0.0.1:", server.stderr.readline())
+                server.terminate()
+
+    def test_server_refuses_other_arguments(self):
+        for arguments in (["--help"], ["--redlok"], ["--redlock", "5"]):
+            run = self.dev("server", *arguments)
+            self.assertNotEqual(run.returncode, 0)
+            self.assertIn("./dev server takes only --redlock.", run.stdout + run.stderr)
+            self.assertNotIn("packages: ", run.stdout)
+
+    def start_need_boost(self, update="true", package="libboost1.92-dev"):
+        programs = self.root / "programs"
+        programs.mkdir(exist_ok=True)
+        for name, script in APT.items():
+            (programs / name).write_text("#!/bin/sh\n" + script)
+            (programs / name).chmod(0o755)
+        environment = dict(os.environ, PATH=f"{programs}:{os.environ['PATH']}", UPDATE=update,
+                           PACKAGE=package)
+        return subprocess.Popen(["bash", "-c", NEED_BOOST], cwd=self.root, env=environment,
+                                text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def test_two_commands_at_once_fetch_boost_once(self):
+        running = [self.start_need_boost() for _ in range(2)]
+        output = ""
+        for each in running:
+            text, _ = each.communicate()
+            self.assertEqual(each.returncode, 0, text)
+            output += text
+        self.assertEqual(output.count("Fetching libboost1.92-dev"), 1, output)
+
+    def test_a_mirror_that_fails_is_not_called_one_without_boost(self):
+        for update, package, sentence in (("false", "libboost1.92-dev", "could not be fetched"),
+                                          ("true", "", "No Boost 1.91 or later was found.")):
+            run = self.start_need_boost(update, package)
+            text, _ = run.communicate()
+            self.assertEqual(run.returncode, 1, text)
+            self.assertIn(sentence, text)
 
     def test_an_unknown_command_is_refused(self):
         run = self.dev("prof")

@@ -73,11 +73,9 @@ if ((count == 1)); then
 else
     export PAWL_URL=redlock://$addresses
 fi
-if [[ -t 2 ]]; then
-    echo "Redis is at $PAWL_URL" >&2
-    if ((count > 1)); then
-        echo "The processes of the servers, to kill (KILL) or freeze (STOP): ${servers[*]}" >&2
-    fi
+echo "Redis is at $PAWL_URL" >&2
+if ((count > 1)); then
+    echo "The processes of the servers, to kill (KILL) or freeze (STOP): ${servers[*]}" >&2
 fi
 "${@//'{url}'/$PAWL_URL}" &
 command=$!
