@@ -6,6 +6,12 @@
 // docs/guide/linking.md.
 #pragma once
 
+#if !__has_include(<boost/version.hpp>)
+#error \
+    "Pawl's async API needs Boost's headers: use find_package(pawl COMPONENTS asio) and link \
+pawl::asio, or set PAWL_BOOST_INCLUDE_DIR."
+#else
+
 #include <boost/version.hpp>
 
 #if BOOST_VERSION < 109100
@@ -47,3 +53,5 @@ void version();
 [[gnu::used]] static constexpr auto same = &version<BOOST_VERSION>;
 
 }  // namespace pawl::this_program_must_link_the_library_pawl_asio_built_with::boost
+
+#endif
