@@ -108,9 +108,22 @@ void refuse_stray_passwords(std::string_view text) {
                     "slash, %3F for a question mark and %40 for an at sign.");
 }
 
+// Quotes in a configuration file or a script leave them.
+void refuse_blank_ends(std::string_view url) {
+    const auto is_blank = [](char each) { return each == ' ' || each == '\t'; };
+    if (url.empty()) return;
+    if (is_blank(url.front()))
+        throw error(errc::bad_url, "The URL begins with a blank; remove it.");
+    // The path of a file may end with a blank.
+    const auto scheme = core::scheme_of(url);
+    if (is_blank(url.back()) && scheme != "sqlite" && scheme != "memory")
+        throw error(errc::bad_url, "The URL ends with a blank; remove it.");
+}
+
 }  // namespace
 
 service from_url(std::string_view url) {
+    refuse_blank_ends(url);
     refuse_stray_passwords(url);
     if (const auto sentence = sentence_for_missing_slashes(url); !sentence.empty())
         throw error(errc::bad_url, sentence);

@@ -38,7 +38,9 @@ bool has_message(const error& refused, std::string_view part) {
 
 TEST(Urls, NumbersAreWithoutAUnitAndABlank) {
     const std::pair<const char*, const char*> table[] = {
-        {"redis://h:6379 ", "a blank or a control character behind a port; remove it."},
+        {"redis://h:6379 ", "The URL ends with a blank; remove it."},
+        {" redis://h", "The URL begins with a blank; remove it."},
+        {"redis://h:63 79", "a blank or a control character behind a port; remove it."},
         {"redis://h?reply_timeout_ms=5s", "give milliseconds without a unit, 1 to 600000."},
         {"redlock://a,b,c?ttl_max=30s", "give milliseconds without a unit, 100 to 3600000."}};
     for (const auto& [url, ending] : table) {

@@ -75,7 +75,7 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
         }
         if (handle.held_lease || (request.try_policy && attempts >= retry.tries)) co_return handle;
         const auto now = engine->time().now();
-        if (now >= give_up_at) throw engine->timeout_error(name, request.stated_wait);
+        if (now >= give_up_at) throw engine->timeout_error(name, request);
         const auto jittered = random_between(engine->time(), pause_length / 2, pause_length);
         co_await pause.wait_until(std::min(give_up_at, plus(now, jittered)));
         const auto next_length = static_cast<double>(pause_length.count()) * retry.growth;
@@ -217,6 +217,27 @@ time_point engine::end_of_wait(const request& requested) const {
     return requested.try_policy ? now : plus(now, requested.options.wait);
 }
 
+error engine::timeout_error(const std::string& name, const request& requested) const {
+    const auto wait = requested.stated_wait;
+    const auto limit = wait > duration{} ? "within " + duration_text(wait) : "in one attempt";
+    const auto reason = backend_->unreachable_reason(name);
+    // The service's own message is a sentence, which has its advice already.
+    const auto advice = reason.ends_with('.')
+                            ? ""
+                            : "; check that the service runs there and that the URL is right.";
+    if (!reason.empty())
+        return {errc::unreachable, "The lock '" + name + "' was not acquired " + limit +
+                                       ", and the service is away: " + reason + advice};
+    const auto permits = requested.options.permits;
+    const auto state = requested.options.mode != lock_mode::permits
+                           ? "The lock '" + name + "' was not free "
+                       : permits == 1 ? "The semaphore '" + name + "' had no free permit "
+                                      : "The semaphore '" + name + "' had fewer than " +
+                                            std::to_string(permits) + " free permits ";
+    return {errc::timed_out,
+            state + limit + "; wait longer, or see who has it with `pawl status '" + name + "'`."};
+}
+
 error engine::with_limit(const error& failure, const request& requested,
                          time_point give_up_at) const {
     const bool is_attempt = requested.try_policy || requested.stated_wait == duration{};
@@ -242,7 +263,7 @@ asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_sta
     bool is_first = place.is_first();
     if (!is_first && requested.try_policy) co_return lease_handle{};
     if (!is_first) is_first = co_await place.wait_until_first(give_up_at);
-    if (!is_first) throw timeout_error(name, requested.stated_wait);
+    if (!is_first) throw timeout_error(name, requested);
     const auto durable = requested.options.durable;
     auto handle = owner->reenter(name, requested.options);
     if (handle.held_lease) {
@@ -281,7 +302,7 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
                                      bypasses_room && !single_attempt ? name : std::string());
     bool is_first = !waiter || waiter->is_first();
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
-    if (!is_first) throw timeout_error(name, requested.stated_wait);
+    if (!is_first) throw timeout_error(name, requested);
     const auto wait_ends_at = give_up_at;
     std::unique_ptr<outage_backoff> backoff;  // few acquires need it
     for (;;) {
@@ -305,7 +326,7 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
             co_return handle;
         }
         if (!failure && single_attempt) co_return lease_handle{};
-        if (!failure) throw timeout_error(name, requested.stated_wait);
+        if (!failure) throw timeout_error(name, requested);
         if (time().now() >= wait_ends_at) throw with_limit(*failure, requested, wait_ends_at);
         if (!backoff) backoff.reset(new outage_backoff(backoff_until(wait_ends_at)));
         co_await backoff->wait_or_throw(*failure);

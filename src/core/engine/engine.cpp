@@ -97,21 +97,6 @@ engine::~engine() {
     if (registry_) registry_->remove(*this);
 }
 
-error engine::timeout_error(const std::string& name, duration wait) const {
-    const auto limit = wait > duration{} ? "within " + duration_text(wait) : "in one attempt";
-    const auto reason = backend_->unreachable_reason(name);
-    // The service's own message is a sentence, which has its advice already.
-    const auto advice = reason.ends_with('.')
-                            ? ""
-                            : "; check that the service runs there and that the URL is right.";
-    if (!reason.empty())
-        return {errc::unreachable, "The lock '" + name + "' was not acquired " + limit +
-                                       ", and the service is away: " + reason + advice};
-    return {errc::timed_out, "The lock '" + name + "' was not free " + limit +
-                                 "; wait longer, or see who has it with `pawl status '" + name +
-                                 "'`."};
-}
-
 asio::awaitable<std::vector<lease_handle>> engine::acquire_batch(
     const std::vector<std::string>& names, lock_options options, time_point give_up_at) {
     throw_if_closed();

@@ -82,9 +82,8 @@ public:
     boost::asio::awaitable<lease_handle> acquire_as(std::string name, std::string value,
                                                     lock_options options, bool adopting);
 
-    // Strand. The error for a wait of this length that is over: the lock was not free, or the
-    // service is away. 0: for an attempt.
-    [[nodiscard]] error timeout_error(const std::string& name, duration wait) const;
+    // Strand. The error for a wait that is over: the lock was not free, or the service is away.
+    [[nodiscard]] error timeout_error(const std::string& name, const request& requested) const;
     // The failure of a request that is over, with the limit that the caller has set, if that has
     // ended it. `give_up_at` of an attempt that does not wait is its beginning.
     [[nodiscard]] error with_limit(const error& failure, const request& requested,

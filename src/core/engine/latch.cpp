@@ -44,10 +44,10 @@ error other_parties_error(std::string_view name, std::uint64_t stored, std::uint
         return {errc::bad_option, "'" + std::string(name) +
                                       "' is counting as a latch; use another name for the barrier, "
                                       "or wait until it is at 0."};
-    return {errc::bad_option, "The barrier '" + std::string(name) + "' has " +
-                                  std::to_string(stored) + " parties, not " +
-                                  std::to_string(requested) +
-                                  "; give all parties the same number, or reset the barrier."};
+    return {errc::bad_option,
+            "The barrier '" + std::string(name) + "' has " + std::to_string(stored) +
+                (stored == 1 ? " party, not " : " parties, not ") + std::to_string(requested) +
+                "; give all parties the same number, or reset the barrier."};
 }
 
 error latch_timeout_error(const std::string& name) {

@@ -161,6 +161,11 @@ error members::no_majority() const {
     auto trouble = may_begin_set_ ? repair_trouble() : trouble_of_set();
     if (is_new_set()) trouble = new_set;
     if (trouble.empty() && may_be_new()) trouble = perhaps_new;
+    const auto away = std::ranges::count_if(
+        nodes_, [](const node_record& each) { return !each.server->connected(); });
+    const bool is_away = static_cast<std::size_t>(away) > size() - majority();
+    if (trouble.empty() && is_away && !lasting_reason())
+        trouble = "check that the servers run there and the URL is right";
     if (!trouble.empty()) text += "; " + trouble;
     if (has_server_twice()) return {errc::bad_option, text + "."};
     return {lasting_reason().value_or(reason), text + "."};
