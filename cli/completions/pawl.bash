@@ -142,7 +142,7 @@ _pawl() {
         elect) options+=' --durable --ttl --wait --max-hold --label --verbose --' ;;
         status | doctor) options+=' --json' ;;
         resize) options+=' --json --create' ;;
-        redlock) options+=' --json --force --yes' ;;
+        redlock) options='--on --url-file --help --json --force --yes' ;;
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes --token' ;;

@@ -47,7 +47,8 @@ complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -a 'redis:// rediss:// redis+unix:// redis+sentinel:// redis+cluster:// redlock:// sqlite:'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l url-file -r -F -d 'Read the URL from a file'
-complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
+complete -c pawl \
+    -n "__fish_seen_subcommand_from $verbs; and not __fish_seen_subcommand_from redlock" \
     -l local -d 'A lock file of this user on this host'
 complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize redlock" \
     -l json -d 'Print JSON'

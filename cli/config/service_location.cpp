@@ -3,6 +3,7 @@
 
 #include "service_location.hpp"
 
+#include "../ui/advice.hpp"
 #include "../ui/failure.hpp"
 #include "trusted_folder.hpp"
 #include "url_file.hpp"
@@ -199,8 +200,9 @@ std::string find_url(const location_options& options) {
     return configured ? configured->url : std::string();
 }
 
-service_location find_location(const location_options& options) {
-    check_contradictions(options);
+namespace {
+
+service_location select_location(const location_options& options) {
     const bool service_is_named = names_service(options);
     // The files are always read, so that an invalid file is reported at once, and not when it is
     // needed.
@@ -209,6 +211,16 @@ service_location find_location(const location_options& options) {
     if (service_is_named) return explicit_location(options);
     if (const auto configured = url_of(files)) return configured_location(*configured);
     return location_without_url(files);
+}
+
+}  // namespace
+
+service_location find_location(const location_options& options) {
+    check_contradictions(options);
+    auto result = select_location(options);
+    if (options.url) set_service_option("--on '" + result.url + "'");
+    if (options.local || options.url_file) set_service_option(result.source);
+    return result;
 }
 
 std::optional<duration> configured_ttl(const location_options& options) {

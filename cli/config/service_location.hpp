@@ -42,7 +42,8 @@ struct service_location {
 
 // Uses the first source that names a service: --on, --url-file or --local, PAWL_URL, PAWL_URL_FILE,
 // the user's and the host's configuration file. Without any, uses a SQLite file in the user's state
-// folder and prints a line on stderr.
+// folder and prints a line on stderr. The commands that messages advise name the service as this
+// command line does.
 [[nodiscard]] service_location find_location(const location_options& options);
 // The URL of that source, perhaps with a password. Does not check it, and reads nothing that it
 // names. Empty for the SQLite file.

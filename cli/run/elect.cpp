@@ -32,6 +32,7 @@ int elect(const run_options& options) {
     }
     check_locks(options);
     const service_location location = find_shared_location(options.location);
+    check_durability(options, location);
     bool reached = false;
     back_off pauses;
     run_options term_options = options;

@@ -11,19 +11,6 @@
 
 namespace pawl::cli {
 
-namespace {
-
-// `pawl status` alone would look elsewhere if an option of this command line names the service.
-std::string with_location(std::string text, const service_location& location) {
-    const std::string status_command = "`pawl status";
-    const auto found = text.find(status_command);
-    if (found == std::string::npos || !location.source.starts_with("--")) return text;
-    const auto option = location.source == "--on" ? "--on '" + location.url + "'" : location.source;
-    return text.insert(found + status_command.size(), " " + option);
-}
-
-}  // namespace
-
 // The command has not started, so a termination signal that arrives together with the grant ends
 // this process.
 bool supervisor::wait_for_lock() {
@@ -69,7 +56,7 @@ bool supervisor::handle_failure(const lock_report& report) {
     if (interrupted_ != 0) return false;
     const auto code = code_for(report.reason);
     const bool busy = code == exit_code::timed_out;
-    if (!busy || !options_.quiet) say(with_location(report.text.data(), location_));
+    if (!busy || !options_.quiet) say(report.text.data());
     status_ = busy ? options_.busy_exit : static_cast<int>(code);
     // A reply that the library does not understand has the same exit status, but waiting does not
     // help.

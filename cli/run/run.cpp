@@ -34,6 +34,7 @@ int run(const run_options& options) {
     }
     check_locks(options);
     const service_location location = find_shared_location(options.location);
+    check_durability(options, location);
     return supervisor(options, location).run();
 }
 

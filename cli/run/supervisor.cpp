@@ -206,9 +206,10 @@ bool supervisor::start_command() {
     leader_ = 0;  // its process has ended, and ran nothing
     status_ = static_cast<int>(started.error == ENOENT ? exit_code::not_found
                                                        : exit_code::not_executable);
-    const auto advice = started.error == ENOENT ? shell_advice(options_.command) : std::string();
-    say("Cannot run '" + options_.command.front() +
-        "': " + (advice.empty() ? std::strerror(started.error) : advice) + ".");
+    auto advice = started.error == ENOENT ? shell_advice(options_.command) : std::string();
+    if (advice.empty()) advice = std::strerror(started.error);
+    if (options_.command.front().starts_with('-')) advice += "; options of pawl come before --";
+    say("Cannot run '" + options_.command.front() + "': " + advice + ".");
     return false;
 }
 

@@ -99,8 +99,13 @@ void explain_wait(blocking::client& locks, const run_options& options,
                 lock_holder->host.empty()
                     ? ""
                     : " for " + format_readable(time_since(lock_holder->since));
+            const std::string endless =
+                lock_holder->remaining == forever
+                    ? "; this hold has no end, so waiting does not help: see `pawl status '" +
+                          name + "'`, or release it by force"
+                    : "";
             say("Waiting for '" + name + "', held by " + holder_text(*lock_holder) + command +
-                since + ".");
+                since + endless + ".");
             return;
         }
     } catch (const pawl::error&) {

@@ -50,8 +50,8 @@ private:
 
 [[nodiscard]] exit_code code_for(errc reason) noexcept;
 
-// Prints "pawl: SENTENCE" on stderr, in one line and one write. messages.hpp describes the case of
-// a reader that does not read.
+// Prints "pawl: SENTENCE" on stderr, in the words of the command line, in one line and one write.
+// messages.hpp describes the case of a reader that does not read.
 void say(std::string_view sentence) noexcept;
 
 // To be called in a catch block: prints the error and returns the exit status.

@@ -3,6 +3,7 @@
 
 #include "messages.hpp"
 
+#include "advice.hpp"
 #include "descriptor.hpp"
 #include "failure.hpp"
 #include "style.hpp"
@@ -107,7 +108,7 @@ void say(std::string_view sentence) noexcept {
     kept_lines& kept = kept_messages();
     const std::lock_guard held(kept.mutex);
     try {
-        std::string line = "pawl: " + printable(sentence) + "\n";
+        std::string line = "pawl: " + printable(in_command_words(sentence)) + "\n";
         if (kept.may_wait) {
             // A closed stderr is not an error.
             [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());

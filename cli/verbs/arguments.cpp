@@ -10,13 +10,17 @@
 
 namespace pawl::cli {
 
-void add_location_options(CLI::App& verb, arguments& args) {
+void add_url_options(CLI::App& verb, arguments& args) {
     verb.add_option("--on", args.location.url,
                     "The URL of the service (else $PAWL_URL, else pawl.conf)")
         ->type_name("URL");
     verb.add_option("--url-file", args.location.url_file,
                     "Read the URL from a file ($PAWL_URL_FILE)")
         ->type_name("FILE");
+}
+
+void add_location_options(CLI::App& verb, arguments& args) {
+    add_url_options(verb, args);
     verb.add_flag("--local", args.location.local, "Use a lock file of this user on this host");
 }
 
@@ -33,9 +37,10 @@ std::uint32_t count_option(std::string_view option, std::string_view text) {
     const char* end = text.data() + text.size();
     const auto [stopped, problem] = std::from_chars(text.data(), end, value);
     if (problem == std::errc{} && stopped == end && value > 0) return value;
+    const auto* const both = option == "--permits" ? ", or K/N as in 1/3." : ".";
     throw failure(exit_code::usage, "'" + std::string(text) + "' is not a number of permits for " +
                                         std::string(option) + "; use a whole number from 1 to " +
-                                        std::to_string(most_permits) + ", such as 5.");
+                                        std::to_string(most_permits) + ", such as 5" + both);
 }
 
 fencing_token token_option(std::string_view text) {

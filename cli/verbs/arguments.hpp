@@ -61,7 +61,8 @@ void add_runners(CLI::App& app, arguments& args, action& selected_action);
 void add_views(CLI::App& app, arguments& args, action& selected_action);
 void add_tools(CLI::App& app, arguments& args, action& selected_action);
 
-// Options that several verbs have.
+// Options that several verbs have. The URL options are those of a location without --local.
+void add_url_options(CLI::App& verb, arguments& args);
 void add_location_options(CLI::App& verb, arguments& args);
 void add_json(CLI::App& verb, arguments& args);
 void add_name(CLI::App& verb, arguments& args, const char* description = "The lock");

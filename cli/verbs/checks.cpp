@@ -47,4 +47,10 @@ void check_locks(const run_options& options) {
                       "; it must be 10 ms or more, or forever.");
 }
 
+void check_durability(const run_options& options, const service_location& location) {
+    if (location.url.starts_with("redlock") && options.durable != durability::primary)
+        throw refusal(
+            "Redlock has no --durable: a lock is at a majority of the nodes anyway; leave it out.");
+}
+
 }  // namespace pawl::cli

@@ -15,5 +15,7 @@ namespace pawl::cli {
 void check_name(const std::string& name);
 // For `run` and `elect`.
 void check_locks(const run_options& options);
+// For the service that was selected.
+void check_durability(const run_options& options, const service_location& location);
 
 }  // namespace pawl::cli

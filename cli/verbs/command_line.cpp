@@ -54,6 +54,7 @@ bool has_option(const CLI::App& verb, const std::string& meant) {
 std::string meaning_of(const CLI::App& app, const CLI::App* verb, const std::string& word) {
     const auto name = option_name_in(word);
     std::vector<std::string> names;
+    if (verb == nullptr && (name == "-v" || name == "-V")) return "--version";
     if (!name.starts_with('-')) {
         for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; }))
             names.push_back(each->get_name());
@@ -77,8 +78,42 @@ bool is_misplaced(const std::vector<CLI::App*>& verbs, const std::string& word) 
     return name != "--" && verbs.front()->get_option_no_throw(name) != nullptr;
 }
 
-// Turns CLI11's messages into sentences for users.
-std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
+// The first verb with this option, for an option that stands alone; empty if there is none.
+std::string verb_with(const CLI::App& app, const std::string& option) {
+    const auto verbs = app.get_subcommands(
+        [&](const CLI::App* verb) { return verb->get_option_no_throw(option) != nullptr; });
+    return option == "--" || verbs.empty() ? std::string() : verbs.front()->get_name();
+}
+
+std::string misplaced_option_sentence(const std::string& option, const std::string& verb,
+                                      const std::string& help) {
+    return "The option " + in_quotes(option) + " must come after the verb, as in: pawl " + verb +
+           " " + option + "; see " + help + ".";
+}
+
+// For a word before the `--` of `run` and `elect` that is neither the name nor an option.
+std::string superfluous_word_sentence(const std::string& verb, const std::string& word,
+                                      bool has_command) {
+    if (!has_command)
+        return "The command must come after --, as in: pawl " + verb + " NAME -- COMMAND.";
+    return in_quotes(word) + " is one argument too many; " +
+           (verb == "run" ? "for a second lock write --also " + word : "name one lock") + ".";
+}
+
+std::string missing_sentence(const CLI::App& verb, const std::string& argument,
+                             const std::string& help) {
+    const auto& name = verb.get_name();
+    if (argument != "NAME") return argument + " is missing; see " + help + ".";
+    const auto* const arguments = runs_commands(name) ? " NAME -- COMMAND."
+                                  : name == "resize"  ? " NAME N."
+                                  : name == "release" ? " NAME --force."
+                                                      : " NAME.";
+    return std::string(name == "resize" ? "The semaphore's" : "The lock's") +
+           " name is missing, as in: pawl " + name + arguments;
+}
+
+// Turns CLI11's messages into sentences for users. `has_command`: the line has a `--`.
+std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem, bool has_command) {
     const auto verbs = app.get_subcommands();
     const std::string help =
         verbs.empty() ? "`pawl --help`" : "`pawl " + verbs.front()->get_name() + " --help`";
@@ -87,20 +122,19 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
     const bool required = dynamic_cast<const CLI::RequiredError*>(&problem) != nullptr;
     if (!unparsed.empty() && (!required || verbs.empty())) {
         const bool option = unparsed.front().starts_with('-');
-        if (!option && !verbs.empty() && runs_commands(verbs.front()->get_name())) {
-            return "The command must come after --, as in: pawl " + verbs.front()->get_name() +
-                   " NAME -- COMMAND.";
-        }
-        if (option && is_misplaced(verbs, unparsed.front())) {
-            const auto name = option_name_in(unparsed.front());
-            const auto verb = verbs.front()->get_name();
-            return "The option " + in_quotes(name) + " must come after the verb, as in: pawl " +
-                   verb + " " + name + "; see " + help + ".";
-        }
-        const std::string kind = option ? "option " : verbs.empty() ? "command " : "argument ";
+        const auto name = option_name_in(unparsed.front());
+        if (!option && !verbs.empty() && runs_commands(verbs.front()->get_name()))
+            return superfluous_word_sentence(verbs.front()->get_name(),
+                                             hide_password(unparsed.front()), has_command);
+        if (option && is_misplaced(verbs, unparsed.front()))
+            return misplaced_option_sentence(name, verbs.front()->get_name(), help);
+        if (const auto verb = option && verbs.empty() ? verb_with(app, name) : std::string();
+            !verb.empty() && name.starts_with("--"))
+            return misplaced_option_sentence(name, verb, help);
+        const std::string kind = option ? "option " : verbs.empty() ? "verb " : "argument ";
         const CLI::App* verb = verbs.empty() ? nullptr : verbs.front();
         if (const auto meant = meaning_of(app, verb, unparsed.front()); !meant.empty())
-            return "There is no " + kind + in_quotes(option_name_in(unparsed.front())) +
+            return "There is no " + kind + in_quotes(name) +
                    (meant.starts_with("--") || !option ? "; did you mean " + meant + "?"
                                                        : "; " + meant + ".");
         return "There is no " + kind + in_quotes(hide_password(unparsed.front())) + "; see " +
@@ -110,7 +144,7 @@ std::string sentence_for(const CLI::App& app, const CLI::ParseError& problem) {
         if (verbs.empty()) {
             return "A verb is missing, as in: pawl run NAME -- COMMAND; see " + help + ".";
         }
-        return text.substr(0, text.find(' ')) + " is missing; see " + help + ".";
+        return missing_sentence(*verbs.front(), text.substr(0, text.find(' ')), help);
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&problem) != nullptr) {
         const auto name = text.substr(0, text.find_first_of(" :"));
@@ -189,16 +223,20 @@ int parse_and_run(int argc, char** argv) {
     app.require_subcommand(1);
     app.formatter(std::make_shared<help_formatter>());
     app.get_formatter()->column_width(26);
+    app.get_formatter()->label("SUBCOMMAND", "VERB");
     app.footer(
         "Environment: PAWL_URL and PAWL_URL_FILE name the service; a command that pawl runs finds "
         "its lock in PAWL_NAME, PAWL_TOKEN and PAWL_SAFE_UNTIL.\n"
+        "TIME: 500ms, 30s, 2min, 1h30m.\n"
         "Exit statuses: see `man pawl`.");
     add_location_options(app, args);
     add_runners(app, args, selected_action);
     add_views(app, args, selected_action);
     add_tools(app, args, selected_action);
-    for (CLI::App* verb : app.get_subcommands({}))
+    for (CLI::App* verb : app.get_subcommands({})) {
+        verb->group("Verbs");
         verb->set_version_flag("--version", version)->group("");  // not in the help of the verb
+    }
 
     auto words = split(argc, argv, args);
     hide_passwords(argc, argv);
@@ -208,7 +246,7 @@ int parse_and_run(int argc, char** argv) {
     } catch (const CLI::Success& success) {
         return app.exit(success, std::cout, std::cerr);
     } catch (const CLI::ParseError& problem) {
-        throw failure(exit_code::usage, sentence_for(app, problem));
+        throw failure(exit_code::usage, sentence_for(app, problem, !args.command.empty()));
     }
     refuse_if_given_twice(app);
     const int status = selected_action();

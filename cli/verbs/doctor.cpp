@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "../ui/advice.hpp"
 #include "../ui/failure.hpp"
 #include "../ui/json.hpp"
 #include "../ui/style.hpp"
@@ -67,7 +68,7 @@ void show_findings(const examination& result, const std::string& node, std::size
         if (each.node != node) continue;
         facts.add({{name_of(each.level), colour_of(each.level)},
                    {printable(each.topic)},
-                   {printable(each.fact)}});
+                   {printable(in_command_words(each.fact))}});
         is_empty = false;
     }
     if (!is_empty)
@@ -94,7 +95,7 @@ void show_advice(const examination& result, bool coloured) {
                 nodes.append(nodes.empty() ? "" : ", ").append(other.node);
         if (!nodes.empty()) nodes = " (" + nodes + ")";
         std::cout << "  " << paint(printable(each.topic + nodes), colour_of(each.level), coloured)
-                  << ": " << printable(each.advice) << '\n';
+                  << ": " << printable(in_command_words(each.advice)) << '\n';
     }
 }
 

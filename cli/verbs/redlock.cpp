@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "../ui/advice.hpp"
 #include "../ui/failure.hpp"
 #include "../ui/json.hpp"
 #include "../ui/style.hpp"
@@ -35,6 +36,10 @@ std::string as_json(const std::vector<node_status>& nodes) {
     return text.end_array().str();
 }
 
+bool all_vote(const std::vector<node_status>& nodes) {
+    return std::ranges::all_of(nodes, &node_status::votes);
+}
+
 // 1 if fewer than a majority votes.
 int show(const std::vector<node_status>& nodes, bool wants_json) {
     const auto votes =
@@ -50,7 +55,8 @@ int show(const std::vector<node_status>& nodes, bool wants_json) {
             rows.add({{printable(each.name)},
                       {each.votes ? "yes" : "no", each.votes ? colour::green : colour::yellow},
                       {each.incarnation == 0 ? "-" : std::to_string(each.incarnation)},
-                      {printable(each.objection.empty() ? each.warning : each.objection)}});
+                      {printable(in_command_words(each.objection.empty() ? each.warning
+                                                                         : each.objection))}});
         std::cout << rows.text(terminal_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
         std::cout << votes << " of " << nodes.size() << " nodes vote; a lock needs "
                   << nodes.size() / 2 + 1 << ".\n";
@@ -64,7 +70,7 @@ void check_confirmation(const redlock_options& options) {
         throw failure(exit_code::usage,
                       "There is no terminal for the confirmation; add --yes if nobody holds a lock "
                       "of these nodes.");
-    std::cerr << "The set grants locks at once. A lock that somebody still holds of these nodes "
+    std::cerr << "The set grants locks at once. A lock of these nodes that a process still holds "
                  "may then be granted twice. Begin a new set? Only if no process holds a lock of "
                  "these nodes. [y/N] "
               << std::flush;
@@ -91,6 +97,13 @@ int redlock_set(const redlock_options& options) {
                       "redlock://HOST1,HOST2,HOST3.");
     const auto settings = redlock::parse(location.secret_url);
     if (options.operation == "init") {
+        if (!options.force) {
+            const auto nodes = redlock::examine_set(settings, false);
+            if (all_vote(nodes)) {
+                say("These nodes are a set already, and it grants locks; there is nothing to do.");
+                return show(nodes, options.json);
+            }
+        }
         check_confirmation(options);
         redlock::begin_set(settings, options.force);
     }

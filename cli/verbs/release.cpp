@@ -60,7 +60,8 @@ bool is_of(const lock_info& lock, fencing_token token) {
 int report_other_holder(const release_options& options, const lock_info& lock) {
     say("Nothing was released: '" + printable(options.name) + "' is now held by " +
         holder_text(*lock.held_by) + ", token " + token_text(*lock.held_by) +
-        "; look with `pawl status`, and release it again if you mean this holder.");
+        "; look with `pawl status '" + printable(options.name) +
+        "'`, and release it again if you mean this holder.");
     if (options.json) return print_result(options, false, true);
     return static_cast<int>(exit_code::no);
 }

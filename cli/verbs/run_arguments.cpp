@@ -192,6 +192,7 @@ void add_run(CLI::App& app, arguments& args, action& selected_action) {
         ->type_name("N");
     verb->add_flag("-q,--quiet", args.quiet, "Print nothing about a lock that is not free");
     verb->footer(
+        "TIME: 500ms, 30s, 2min, 1h30m.\n"
         "The environment of the command has PAWL_NAME, PAWL_TOKEN and PAWL_SAFE_UNTIL. With "
         "--also\n"
         "it has PAWL_ALSO (the number of these locks) and for each lock PAWL_ALSO_1_NAME,\n"
@@ -211,6 +212,7 @@ void add_elect(CLI::App& app, arguments& args, action& selected_action) {
          .wait = "How long to stand for election: 10s, 0, forever (forever)",
          .max_hold = "The longest term (forever)"});
     verb->footer(
+        "TIME: 500ms, 30s, 2min, 1h30m.\n"
         "After a loss, the command is stopped and this candidate stands for election again.\n"
         "The environment of the command has PAWL_NAME, PAWL_TOKEN (the term) and PAWL_SAFE_UNTIL.\n"
         "Exit status: that of the command, otherwise as for `pawl run`.");

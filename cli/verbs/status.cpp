@@ -50,7 +50,7 @@ void show(const service_location& location) {
 
 void show(const lock_info& lock, const service_location& location) {
     const bool coloured = wants_colour(STDOUT_FILENO);
-    const auto title = paint(printable(lock.name), colour::bold, coloured);
+    const auto title = paint("'" + printable(lock.name) + "'", colour::bold, coloured);
     const auto holders = holders_of(lock);
     if (holders.empty()) {
         const auto state = is_held(lock) ? paint("held", colour::yellow, coloured)

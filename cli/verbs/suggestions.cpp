@@ -14,7 +14,7 @@ namespace {
 
 using translation = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<translation, 11> verbs_of_others{{{"lock", "run"},
+constexpr std::array<translation, 12> verbs_of_others{{{"lock", "run"},
                                                        {"exec", "run"},
                                                        {"with", "run"},
                                                        {"unlock", "release"},
@@ -24,7 +24,8 @@ constexpr std::array<translation, 11> verbs_of_others{{{"lock", "run"},
                                                        {"inspect", "status"},
                                                        {"top", "watch"},
                                                        {"check", "doctor"},
-                                                       {"lead", "elect"}}};
+                                                       {"lead", "elect"},
+                                                       {"version", "--version"}}};
 
 // The options of flock(1), and of setlock, consul lock and etcdctl lock.
 constexpr std::array<translation, 19> options_of_others{
@@ -54,16 +55,18 @@ std::string translated(const std::array<translation, Size>& table, std::string_v
     return found == table.end() ? std::string() : std::string(found->second);
 }
 
-// The number of letters to insert, delete or replace.
+// The number of letters to insert, delete or replace, and of neighbours to swap.
 std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
+    std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        auto diagonal = std::exchange(row[0], i + 1);
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const auto replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        before = std::exchange(last, row);
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const auto replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
+            const bool is_swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (is_swapped) row[j] = std::min(row[j], before[j - 2] + 1);
         }
     }
     return row.back();
@@ -76,7 +79,8 @@ constexpr std::array<std::string_view, 8> shell_commands{"cd",     "exec", "expo
 }  // namespace
 
 std::string closest_to(std::string_view word, const std::vector<std::string>& names) {
-    const auto limit = std::min<std::size_t>(2, word.size() / 3);
+    if (word.size() < 2) return {};
+    const auto limit = std::clamp<std::size_t>(word.size() / 3, 1, 2);
     std::string result;
     std::size_t smallest = limit + 1;
     for (const auto& name : names) {

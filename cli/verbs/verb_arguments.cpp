@@ -114,7 +114,7 @@ void add_redlock(CLI::App& app, arguments& args, action& selected_action) {
         ->type_name("");
     verb->add_flag("--force", args.force, "init: also if nodes are members of a set already");
     verb->add_flag("-y,--yes", args.yes, "init: do not ask for confirmation");
-    add_location_options(*verb, args);
+    add_url_options(*verb, args);
     add_json(*verb, args);
     verb->callback([&] {
         selected_action = [&] {

@@ -141,6 +141,10 @@ TEST(BadInput, OfModesAndSeveralLocks) {
     expect_usage_errors(sandbox, table);
 }
 
+void expect_words(const std::string& message, const char* expected) {
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
+}
+
 TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
     const test_sandbox sandbox;
     const auto of_run = [&](const words& options) {
@@ -148,9 +152,6 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
     };
     EXPECT_EQ(of_run({"--ttl", "forever"}).find("or forever"), std::string::npos);
     EXPECT_EQ(of_run({"--max-hold", "0"}).find("pawl::"), std::string::npos);
-    const auto expect_words = [](const std::string& message, const char* expected) {
-        EXPECT_NE(message.find(expected), std::string::npos) << message;
-    };
     expect_words(of_run({"--ttl", "400d"}), "The ttl is 400 d; it must be between 10 ms and 24 h");
     expect_words(of_run({"--ttl", "1d1h"}), "The ttl is 1 d 1 h; it must be");
     expect_words(of_run({"--wait", "5"}), "or forever");
@@ -175,11 +176,12 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
         expect_words(of_run(options), expected);
     expect_words(sandbox.run({"elect", "-s", "x", "--", "true"}).err, "'-s'; see `pawl elect");
     const std::pair<const char*, const char*> verbs[] = {
-        {"rum", "run"}, {"stauts", "status"}, {"list", "ls"}, {"unlock", "release"}};
+        {"rum", "run"}, {"rn", "run"},         {"eelct", "elect"},      {"stauts", "status"},
+        {"list", "ls"}, {"unlock", "release"}, {"version", "--version"}};
     for (const auto& [word, verb] : verbs)
         EXPECT_EQ(
             sandbox.run({word, "x", "--", "true"}).err,
-            "pawl: There is no command '" + std::string(word) + "'; did you mean " + verb + "?\n");
+            "pawl: There is no verb '" + std::string(word) + "'; did you mean " + verb + "?\n");
     expect_words(sandbox.run({"frobnicate"}).err, "see `pawl --help`.");
     expect_words(of_run({"--ttl", "99999999999h"}), "is too long for --ttl; use 10ms to 24h.");
     expect_words(of_run({"--wait", "300000d"}), "for --wait; use 0 to 106751d, or forever.");
@@ -197,6 +199,37 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
               "pawl: The URL has the option 'layout' twice; give it once.\n");
     expect_words(sandbox.run({"ls", "--on", "localhost:6379"}).err, "redis://");
     expect_words(sandbox.run({"ls", "--on", "redis+unix:///s?frob=1"}).err, "and database.");
+}
+
+TEST(BadInput, OfTheWordsIsAnsweredWithTheRightOnes) {
+    const test_sandbox sandbox;
+    EXPECT_EQ(sandbox.run({"-v"}).err, "pawl: There is no option '-v'; did you mean --version?\n");
+    expect_words(sandbox.run({"--json"}).err, "'--json' must come after the verb, as in: pawl ");
+    expect_words(sandbox.run({"run", "--", "true"}).err,
+                 "The lock's name is missing, as in: pawl run NAME -- COMMAND.");
+    expect_words(sandbox.run({"status"}).err, "name is missing, as in: pawl status NAME.");
+    expect_words(sandbox.run({"run", "x", "y", "--", "true"}).err,
+                 "'y' is one argument too many; for a second lock write --also y.");
+    expect_words(sandbox.run({"run", "x", "--", "--wait", "0", "echo"}).err,
+                 "Cannot run '--wait': No such file or directory; options of pawl come before --.");
+    expect_words(sandbox.run({"run", "--permits", "1:3", "x", "--", "true"}).err,
+                 "such as 5, or K/N as in 1/3.");
+    expect_words(
+        sandbox.run({"run", "--on", "redlock://a,b,c", "--durable", "disk", "x", "--", "true"}).err,
+        "Redlock has no --durable: ");
+    expect_words(sandbox.run({"ls", "--on", " redis://h"}).err,
+                 "The URL begins with a blank; remove it.");
+    expect_words(sandbox.run({"ls", "--on", "redis://h:6379 "}).err,
+                 "The URL ends with a blank; remove it.");
+}
+
+TEST(BadInput, TheHelpCallsAVerbAVerbAndExplainsTimes) {
+    const test_sandbox sandbox;
+    expect_words(sandbox.run({"--help"}).out, "Usage: pawl [OPTIONS] VERB\n");
+    expect_words(sandbox.run({"--help"}).out, "\nVerbs:\n");
+    for (const char* verb : {"run", "elect", "watch"})
+        expect_words(sandbox.run({verb, "--help"}).out, "TIME: 500ms, 30s, 2min, 1h30m");
+    EXPECT_EQ(sandbox.run({"redlock", "--help"}).out.find("--local"), std::string::npos);
 }
 
 TEST(BadInput, TooManyLocksAtOnce) {

@@ -166,11 +166,11 @@ TEST_P(Modes, AreShownToPeople) {
     ASSERT_TRUE(eventually_is("doc", holders, "2")) << first->err() << second->err();
     ASSERT_TRUE(eventually_is("pool", holders, "1")) << third->err();
     const auto doc = sandbox().run({"status", "doc"}).out;
-    EXPECT_EQ(doc.find("doc is held, shared by 2\n"), 0U) << doc;
+    EXPECT_EQ(doc.find("'doc' is held, shared by 2\n"), 0U) << doc;
     for (const auto* each : {first.get(), second.get()})
         EXPECT_NE(doc.find("pid        " + std::to_string(each->pid())), std::string::npos) << doc;
     const auto pool = sandbox().run({"status", "pool"}).out;
-    EXPECT_EQ(pool.find("pool is held, 2 of 5 permits\n"), 0U) << pool;
+    EXPECT_EQ(pool.find("'pool' is held, 2 of 5 permits\n"), 0U) << pool;
     const auto all = sandbox().run({"ls"}).out;
     EXPECT_NE(all.find("doc   shared"), all.rfind("doc   shared")) << all << "a line for each";
     EXPECT_NE(all.find("pool  2 of 5"), std::string::npos) << all;

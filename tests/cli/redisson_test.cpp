@@ -45,7 +45,7 @@ TEST_F(RedissonPermits, OfASemaphoreAreShownAsFree) {
     })) << first->err();
     EXPECT_EQ(status(semaphores, "pool"), "False None 1 True");
     const auto shown = semaphores.run({"status", "pool"});
-    EXPECT_TRUE(shown.out.starts_with("pool is free\n  permits    1 free\n")) << shown.out;
+    EXPECT_TRUE(shown.out.starts_with("'pool' is free\n  permits    1 free\n")) << shown.out;
     EXPECT_EQ(shown.code, 1);
 
     const auto second = semaphores.start({"run", "--permits", "1", "pool", "--", "sleep", "600"});
@@ -89,7 +89,7 @@ TEST_F(RedissonPermits, WithLeasesHaveHolders) {
     first->signal(SIGTERM);
     ASSERT_TRUE(support::eventually([&] { return !locks.is_held("pool"); }));
     const auto free = locks.run({"status", "pool"}).out;
-    EXPECT_TRUE(free.starts_with("pool is free\n  permits    3 free\n")) << free;
+    EXPECT_TRUE(free.starts_with("'pool' is free\n  permits    3 free\n")) << free;
 }
 
 TEST_F(RedissonPermits, OfASemaphoreAreNotResized) {

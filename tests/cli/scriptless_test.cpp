@@ -29,7 +29,7 @@ TEST_F(ScriptlessCommand, RunsAndShowsALock) {
     ASSERT_TRUE(support::eventually([&] { return server.keys().size() == 2U; })) << first->err();
     EXPECT_EQ(scriptless.run({"run", "--wait", "0", "it", "--", "true"}).code, 75);
     EXPECT_THAT(scriptless.run({"ls"}).out, HasSubstr("it"));
-    EXPECT_THAT(scriptless.run({"status", "it"}).out, HasSubstr("it is held"));
+    EXPECT_THAT(scriptless.run({"status", "it"}).out, HasSubstr("'it' is held"));
     EXPECT_EQ(scriptless.run({"release", "--force", "--yes", "it"}).code, 0);
     EXPECT_EQ(scriptless.run({"run", "it", "--", "true"}).code, 0);
     const auto reading = scriptless.run({"run", "--shared", "it", "--", "true"});

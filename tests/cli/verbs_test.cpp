@@ -49,7 +49,7 @@ void check_views(const test_sandbox& sandbox) {
     EXPECT_EQ(from_json(held.out, "0 < it['holder']['remaining_ms'] <= 30000"), "True");
     const auto text = sandbox.run({"status", "job"}).out;
     for (const std::string& word :
-         {std::string("job is held"), "pid        " + std::to_string(job->pid()),
+         {std::string("'job' is held"), "pid        " + std::to_string(job->pid()),
           std::string("command    sleep"), std::string("waiters    1")}) {
         EXPECT_NE(text.find(word), std::string::npos) << word << " in " << text;
     }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "advice.hpp"
+
+#include <array>
+#include <utility>
+
+namespace pawl::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> advised_commands{
+    "pawl status",       "pawl resize",         "pawl doctor",         "pawl acl",
+    "pawl redlock init", "pawl redlock status", "pawl redlock rejoin", "pawl release"};
+
+// Phrases, so that the name of a lock is not changed.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> translations{
+    {{" (try_limit)", " (--wait 0)"},
+     {"`total_permits`, or in a shell with --permits", "--permits"},
+     {"`total_permits` (--permits K/N)", "--permits K/N"},
+     {"durability::disk", "--durable disk"}}};
+
+std::string& service_option() {
+    static std::string option;
+    return option;
+}
+
+// The command is a whole one, and names no service yet.
+bool may_name_service(std::string_view rest) {
+    if (rest.starts_with(" --help") || rest.starts_with(" --on") || rest.starts_with(" --local"))
+        return false;
+    return rest.empty() || std::string_view(" `,.;)").find(rest.front()) != std::string_view::npos;
+}
+
+}  // namespace
+
+void set_service_option(std::string option) { service_option() = std::move(option); }
+
+std::string in_command_words(std::string_view text) {
+    std::string result(text);
+    for (const auto& [name, option] : translations)
+        for (auto at = result.find(name); at != std::string::npos; at = result.find(name, at))
+            result.replace(at, name.size(), option);
+    const auto& option = service_option();
+    if (option.empty()) return result;
+    for (const auto command : advised_commands) {
+        for (auto at = result.find(command); at != std::string::npos;
+             at = result.find(command, at + 1)) {
+            const auto end = at + command.size();
+            if (may_name_service(std::string_view(result).substr(end)))
+                result.insert(end, " " + option);
+        }
+    }
+    return result;
+}
+
+}  // namespace pawl::cli
