@@ -115,8 +115,7 @@ TEST_P(Modes, AWrongNumberIsOneSentence) {
         return result.err;
     };
     EXPECT_EQ(refused("2"),
-              "pawl: The total of the semaphore 'x' is not set; set it once with `total_permits`, "
-              "or in a shell with --permits 2/5.\n");
+              "pawl: The total of the semaphore 'x' is not set; set it once with --permits 2/5.\n");
     ASSERT_EQ(try_once({"--permits", "1/5", "x"}), 0);
     EXPECT_NE(refused("1/8").find("'x' has 5 permits, not 8"), std::string::npos);
     EXPECT_NE(refused("6").find("has 5 permits, and you ask for 6; ask for fewer, or change that "

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Pure parts of the core and of the Redis backend: nothing in this file waits, connects or sleeps.
+#include "core/engine/latch.hpp"
 #include "core/engine/validate.hpp"
 #include "core/util/permits.hpp"
 #include "core/util/url.hpp"
@@ -318,6 +319,14 @@ TEST(Permits, AreCountedInWords) {
             core::check_options({.mode = lock_mode::permits, .permits = 2, .total_permits = 1});
         }),
         errc::bad_option);
+}
+
+TEST(Parties, AreCountedInWords) {
+    const auto sentence = [](std::uint64_t stored) {
+        return std::string(core::other_parties_error("gate", stored, 3).what());
+    };
+    EXPECT_NE(sentence(1).find("has 1 party, not 3; "), std::string::npos) << sentence(1);
+    EXPECT_NE(sentence(2).find("has 2 parties, not 3; "), std::string::npos) << sentence(2);
 }
 
 TEST(Values, TellWhoIsBehindThem) {
