@@ -87,8 +87,11 @@ void expect_same_target(const std::string& given, const std::string& path) {
          given_path = given_path.parent_path(), resolved_path = resolved_path.parent_path()) {
         struct stat given_status {};
         struct stat resolved_status {};
-        const int given_error = ::stat(given_path.c_str(), &given_status) == 0 ? 0 : errno;
+        int given_error = ::stat(given_path.c_str(), &given_status) == 0 ? 0 : errno;
         const int resolved_error = ::stat(resolved_path.c_str(), &resolved_status) == 0 ? 0 : errno;
+        // Another process may have made the file between the two calls.
+        if (given_error == ENOENT && resolved_error == 0)
+            given_error = ::stat(given_path.c_str(), &given_status) == 0 ? 0 : errno;
         const bool is_same = given_error == 0 && given_status.st_dev == resolved_status.st_dev &&
                              given_status.st_ino == resolved_status.st_ino;
         if (given_error != resolved_error || (given_error == 0 && !is_same))
