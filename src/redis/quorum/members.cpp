@@ -104,17 +104,15 @@ bool members::is_awaited(const node_record& each) {
 bool members::is_connected() const { return std::ranges::none_of(nodes_, &is_awaited); }
 
 // A node that hangs delays the requests only once, not each of them.
-time_point members::end_of_grace() const {
-    auto result = time_point::min();
-    for (const auto& each : nodes_)
-        if (is_awaited(each)) result = std::max(result, each.awaited_since + connection_grace);
-    return result;
+bool members::may_soon_be_ready() const {
+    return std::ranges::any_of(
+        nodes_, [](const node_record& each) { return is_awaited(each) && !each.has_used_grace; });
 }
 
 asio::awaitable<bool> members::wait_until_ready(time_point give_up_at,
                                                 bool (members::*is_ready)() const,
                                                 bool may_repair) {
-    std::optional<time_point> half_time;
+    std::optional<time_point> complete_by;
     for (;;) {
         for (std::size_t i = 0; i < size(); ++i) {
             connect(i);
@@ -124,10 +122,14 @@ asio::awaitable<bool> members::wait_until_ready(time_point give_up_at,
         if (may_repair && is_connected() && std::ranges::any_of(nodes_, &node_record::needs_repair))
             start_repair();
         if ((this->*is_ready)()) {
-            if (!half_time) half_time = now() + (give_up_at - now()) / 2;
-            const auto complete_by = std::min(end_of_grace(), *half_time);
-            if (now() >= complete_by) co_return true;
-            co_await changed_.wait_until(complete_by);
+            if (!complete_by)
+                complete_by =
+                    now() + std::min<duration>(connection_grace, (give_up_at - now()) / 2);
+            if (now() >= *complete_by)
+                for (auto& each : nodes_)
+                    each.has_used_grace = is_awaited(each);
+            if (!may_soon_be_ready()) co_return true;
+            co_await changed_.wait_until(*complete_by);
             continue;
         }
         if (is_settled() || has_server_twice() || now() >= give_up_at) co_return false;
@@ -182,7 +184,7 @@ void members::connect(std::size_t node) {
     // After a failure, the link goes on by itself.
     if (!connected.server->connection_failure().empty()) return;
     connected.is_connecting = true;
-    connected.awaited_since = now();
+    connected.has_used_grace = false;
     client_.spawn(make_connection(node));
 }
 
@@ -236,7 +238,8 @@ void members::on_connected(const redis::link& node_link) {
         note_clock(node, std::chrono::microseconds(session.time_us), session.asked_at);
     nodes_[node].trouble.clear();
     on_answer(node);
-    nodes_[node].asked_at = nodes_[node].awaited_since = now();
+    nodes_[node].asked_at = now();
+    nodes_[node].has_used_grace = false;
     if (set_.is_fenced()) return client_.spawn(learn_standing(node));
     adopt(node, {.is_member = true, .set = set_.set});
     changed_.notify_all();

@@ -194,7 +194,7 @@ private:
         errc trouble_reason = errc::unreachable;  // of a failed connection
         bool is_second_name = false;              // of another node's server
         bool is_connecting = false;
-        time_point awaited_since = time_point::min();  // its connection, or then its standing
+        bool has_used_grace = false;  // a request has waited for its connection or standing
         time_point silent_from = time_point::max();
         duration round_trip{};                    // smoothed; 0: not known
         time_point asked_at = time_point::min();  // for its standing
@@ -235,7 +235,7 @@ private:
     [[nodiscard]] static bool is_awaited(const node_record& each);
     // Every node has answered or failed.
     [[nodiscard]] bool is_connected() const;
-    [[nodiscard]] time_point end_of_grace() const;
+    [[nodiscard]] bool may_soon_be_ready() const;
     [[nodiscard]] bool is_settled() const { return !is_repairing_ && is_connected(); }
     void connect(std::size_t node);
     boost::asio::awaitable<void> make_connection(std::size_t node);
