@@ -124,8 +124,7 @@ asio::awaitable<void> locks::close(time_point give_up_at) {
     // Programs that make one try would otherwise form no set of far nodes, and let no node join.
     while (members_.repairs_soon() && now() < give_up_at)
         co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
-    // Otherwise they would be repeated until their leases end.
-    if (members_.has_answering_majority()) undos_.begin_shutdown();
+    undos_.begin_shutdown();  // otherwise they would be repeated until their leases end
     while (members_.has_answering_majority() && !is_idle() && now() < give_up_at)
         co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
     if (members_.has_answering_majority()) give_up_at = std::min(give_up_at, now());
