@@ -90,7 +90,7 @@ asio::awaitable<void> lock_base::renew_with_script(topology& servers, std::strin
     const auto sent_at = now();
     try {
         const auto reply = co_await run_script(servers, key, call, no_words, give_up_at,
-                                               prelude::none, nullptr, &renewal_scripts_);
+                                               prelude::none, nullptr, &known_scripts_);
         if (reply.type == reply::kind::error) co_return;
         const auto outcomes = call.read(reply);
         const auto& server_link = link_of(key);

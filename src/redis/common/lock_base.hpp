@@ -205,7 +205,7 @@ protected:
     const limits bounds_;
     const std::shared_ptr<topology> servers_;
     undo_queues undos_;
-    known_scripts renewal_scripts_;
+    known_scripts known_scripts_;
 
 private:
     // The last answer about the hold came before the failover of which the link learned last.

@@ -278,7 +278,7 @@ asio::awaitable<renewal::outcome> locks::renew_grant(const waiter& own_waiter, g
         is_exclusive ? static_cast<const renewal_call&>(exclusive_call) : non_exclusive_call;
     const auto server_reply =
         co_await run_script(*servers_, lock_keys.lock(), call, no_words, reply_deadline(),
-                            prelude::none, nullptr, &renewal_scripts_);
+                            prelude::none, nullptr, &known_scripts_);
     if (server_reply.type == reply::kind::error) co_return renewal::outcome::unknown;
     const auto outcome = call.read(server_reply).front();
     if (outcome == renewal::outcome::extended) {

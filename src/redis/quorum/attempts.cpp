@@ -148,8 +148,8 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
             return current->decision == attempt::outcome::undecided;
         };
         const auto asked_at = now();
-        const auto reply =
-            co_await ask_node(members_.link_of(node), call, current->give_up_at, may_repeat);
+        const auto reply = co_await ask_node(members_.link_of(node), call, current->give_up_at,
+                                             may_repeat, &known_scripts_);
         members_.on_answer(node);
         members_.note_round_trip(node, now() - asked_at);
         if (reply.type == redis::reply::kind::error) {

@@ -41,13 +41,17 @@ template <class Call, class MayRepeat>
     redis::script_call command = call.command(run);
     if (texts != nullptr && !texts->contains(node, command.code())) command.send_text();
     auto answer = co_await node.exec(command.words(), give_up_at);
-    if (texts != nullptr) texts->add(node, command.code());
     if (answer.type == redis::reply::kind::error && answer.text.starts_with("NOSCRIPT")) {
-        if (!node.connected() || node.current().connection_number != connection || !may_repeat())
+        // Otherwise a node that is always the slowest would never learn the script.
+        if (texts != nullptr) texts->remove(node, command.code());
+        if (!node.connected() || node.current().connection_number != connection)
             throw error(errc::unreachable, "the connection ended");
+        if (!may_repeat())
+            throw error(errc::unreachable, "did not know the script, and answered too late");
         command.send_text();
         answer = co_await node.exec(command.words(), give_up_at);
     }
+    if (texts != nullptr) texts->add(node, command.code());
     redis::name_failed_command(answer, command.code());
     co_return answer;
 }

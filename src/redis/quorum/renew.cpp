@@ -209,7 +209,7 @@ asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
             });
         };
         const auto reply = co_await ask_node(members_.link_of(node), call, give_up_at, may_repeat,
-                                             &renewal_scripts_);
+                                             &known_scripts_);
         members_.on_answer(node);
         members_.note_round_trip(node, now() - sent_at);
         if (reply.type == redis::reply::kind::error) co_return false;

@@ -31,6 +31,12 @@ public:
         if (known.connection_number != connection_number) known = {connection_number, {}};
         if (!has(known, code)) known.scripts.push_back(&code);
     }
+    // The server does not know its digest, or not any more: somebody has run SCRIPT FLUSH.
+    void remove(const link& server, const script& code) {
+        auto& scripts = servers_[&server].scripts;
+        const auto known = std::ranges::find(scripts, &code);
+        if (known != scripts.end()) scripts.erase(known);
+    }
 
 private:
     struct server_scripts {
@@ -40,8 +46,9 @@ private:
     [[nodiscard]] static bool has(const server_scripts& known, const script& code) {
         return std::ranges::find(known.scripts, &code) != known.scripts.end();
     }
-    // An entry of about 100 bytes for each link that has renewed a hold. A topology keeps its links
-    // for as long as it lives, so the entries are no more than the links, which are much larger.
+    // An entry of about 100 bytes for each link that has taken or renewed a hold. A topology keeps
+    // its links for as long as it lives, so the entries are no more than the links, which are much
+    // larger.
     std::map<const link*, server_scripts> servers_;
 };
 
