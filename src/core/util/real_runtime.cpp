@@ -4,6 +4,7 @@
 #include <pawl/spi/runtime.hpp>
 
 #include "loss_notifier.hpp"
+#include "never_destroyed.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
@@ -59,8 +60,8 @@ void runtime::notify_losses(std::list<std::stop_source> sources) noexcept {
 }
 
 runtime& real_runtime() noexcept {
-    static system_runtime instance;
-    return instance;
+    static core::never_destroyed<system_runtime> instance;
+    return instance.value;
 }
 
 }  // namespace pawl

@@ -9,6 +9,7 @@
 #include "../transport/silent_listener.hpp"
 
 #include "../../core/util/flag_guard.hpp"
+#include "../../core/util/never_destroyed.hpp"
 #include "../../core/util/random.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -62,8 +63,8 @@ error with_node_advice(const error& refusal) {
 }
 
 link::listener& nobody_listens() {
-    static silent_listener instance;
-    return instance;
+    static core::never_destroyed<silent_listener> instance;
+    return instance.value;
 }
 
 }  // namespace
