@@ -146,6 +146,56 @@ TEST_F(RedlockReplaced, AServerOfAnotherNodeDoesNotVoteForThisOne) {
     EXPECT_EQ(member_of(second_, "nonce"), memory);
 }
 
+//   without fencing, two names lead to one server | one of them is corrected
+//   X must take the other one for a node again, whose own connection has not changed
+TEST_F(RedlockReplaced, ACorrectedNameFreesTheOtherName) {
+    support::fault_proxy second_name(endpoint_of(first_));
+    for (auto* corrected : {&name_, &second_name}) {
+        name_.lead_to(endpoint_of(first_));
+        second_name.lead_to(endpoint_of(first_));
+        client locks = client_at("redlock://127.0.0.1:" + std::to_string(name_.port()) +
+                                 ",127.0.0.1:" + std::to_string(second_name.port()) + "," +
+                                 others_.name_of(0) + "?fenced=no");
+        EXPECT_THAT(try_lock(locks), HasSubstr("is the same server as"));
+        corrected->lead_to(endpoint_of(second_));
+        corrected->kill_connections();
+        std::string outcome;
+        EXPECT_TRUE(eventually([&] {
+            outcome = try_lock(locks);
+            return outcome.empty();
+        })) << outcome;
+    }
+}
+
+//   the scripts of the slowest node are flushed
+//   X sends a digest | two nodes grant the lock | the third one answers that it has no such script
+//   it is too late to repeat the request: the next one must bring the text
+TEST_F(RedlockReplaced, ANodeThatIsAlwaysTheSlowestLearnsAScriptAnew) {
+    redlock_group::begin_set(url());
+    client locks = client_at(url());
+    EXPECT_EQ(try_lock(locks), "");
+    name_.delay(20ms, 20ms);
+    (void)first_.execute({"SCRIPT", "FLUSH"});
+    const auto refusals = [&] {
+        const auto statistics = first_.execute({"INFO", "commandstats"}).text;
+        const auto of_digests = statistics.find("cmdstat_evalsha:");
+        const auto position = statistics.find("failed_calls=", of_digests);
+        return of_digests == std::string::npos ? 0 : std::stoi(statistics.substr(position + 13));
+    };
+    int holds = 0;
+    const auto knows_scripts = [&] {
+        const auto before = refusals();
+        const auto name = "hold " + std::to_string(++holds);
+        (void)locks.acquire(name, {.ttl = 900ms, .wait = patience}).release();
+        // The acquire came before the release, which leaves the counter.
+        const auto has_answered = [&] {
+            return first_.execute({"EXISTS", "pawl:{" + name + "}:f"}).number() == 1;
+        };
+        return eventually(has_answered) && refusals() == before;
+    };
+    EXPECT_TRUE(eventually(knows_scripts)) << client_log.text();
+}
+
 class RedlockRolledBack : public redlock_fixture {
 protected:
     // Restores keys of a node as they were at an earlier time.

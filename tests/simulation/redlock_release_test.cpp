@@ -71,6 +71,27 @@ TEST(RedlockRelease, WaitsNotLongForNodesThatAreSilent) {
     EXPECT_EQ(result, release_result::unknown);
 }
 
+//   A: releases two holds, of a short and of a long lease | all nodes answer after 70 ms, later
+//   than the short one waits: the long one gets the time of its own lease
+TEST(RedlockRelease, WaitsForItsOwnTimeBesideAHoldOfAShorterLease) {
+    redlock_programs set(3, 1, {.latency_low = 1ms, .latency_high = 1ms});
+    auto& program = *set.programs[0];
+    auto& of_long = set.acquire(program, {.ttl = 9s}, "long");
+    auto& of_short = set.acquire(program, {.ttl = 500ms}, "short");
+    ASSERT_TRUE(set.run_until([&] { return of_long.outcome && of_short.outcome; }));
+    set.loop.run_for(100ms);
+    for (auto* each : set.networks)
+        each->freeze();
+    std::optional<release_result> result_of_long, result_of_short;
+    set.release(program, of_short, result_of_short);
+    set.release(program, of_long, result_of_long);
+    set.loop.run_for(70ms);
+    for (auto* each : set.networks)
+        each->thaw();
+    EXPECT_TRUE(set.run_until([&] { return result_of_long.has_value(); }, 1s));
+    EXPECT_EQ(result_of_long, release_result::released);
+}
+
 //   A: holds the lock; node 3 has lost it | node 2 freezes when A releases, with a rest of the
 //   lease that is shorter than the reply timeout | node 1 answers: nobody else can have the lock
 TEST(RedlockRelease, InTimeIsNoLossBesideANodeThatFreezes) {

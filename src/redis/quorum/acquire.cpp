@@ -129,6 +129,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
                                   ? std::min(current.pause_after(result), give_up_at - now())
                                   : current.pause_before(try_ends, now(), result);
             co_await pause(wait, wait);
+            if (!is_blocking && now() >= try_ends) throw *result.split;
             continue;
         }
         const auto next_attempt = next_attempt_after(result, poll_pauses);
@@ -176,6 +177,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
         const auto wait = is_blocking ? std::min(current.pause_after(result), split_until - now())
                                       : current.pause_before(try_ends, now(), result);
         co_await pause(wait, wait);
+        if (!is_blocking && now() >= try_ends) throw *result.split;
     }
 }
 

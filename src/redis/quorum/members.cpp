@@ -255,7 +255,13 @@ void members::on_disconnected(const redis::link& node_link) noexcept {
 
 void members::ask_again(std::size_t node) {
     auto& asked = nodes_[node];
-    if (!set_.is_fenced() || !asked.server->connected() || may_vote(node)) return;
+    if (!asked.server->connected() || may_vote(node)) return;
+    if (!set_.is_fenced()) {
+        // There is nothing to ask for, but the other name of its server may have been corrected.
+        if (asked.is_second_name && !node_with_same_server(node))
+            adopt(node, {.is_member = true, .set = set_.set});
+        return;
+    }
     if (asked.state == standing::forgetful || now() < asked.asked_at + standing_interval) return;
     asked.asked_at = now();
     client_.spawn(learn_standing(node));

@@ -85,19 +85,20 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
     round->changed.notify();
 }
 
-// Only silent nodes are missing. If another holder has some of the others, a majority may still be
-// among the silent ones, which are perhaps only slower than the rest: they get the time that an
-// acquire gives a node.
+// Only silent nodes are missing. If they can still be a majority, they are perhaps only slower than
+// the rest: they get the time that an acquire of this hold gives a node, whatever another request
+// has found.
 bool locks::is_decided(const release_round& round) const {
+    const bool is_late = now() >= round.silent_until;
     std::size_t missing = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
         if (!round.undos[i]) continue;
-        if (!members_.is_silent(i)) return false;
+        if (!is_late && !members_.is_silent(i)) return false;
         ++missing;
     }
     const bool is_open =
         round.released() < members_.majority() && round.released() + missing >= members_.majority();
-    return round.of_others() == 0 || !is_open || now() >= round.silent_until;
+    return is_late || !is_open;
 }
 
 // All nodes are asked: also one that did not answer the acquire may have the lock.
@@ -135,7 +136,13 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         auto next_step = std::min(until, members_.next_silence());
         if (now() < round->silent_until) next_step = std::min(next_step, round->silent_until);
         co_await round->changed.wait_until(next_step);
+        // What arrived while the loop was blocked has not been read yet.
+        if (now() > next_step + release_grace)
+            round->silent_until = std::max(round->silent_until, now() + release_grace);
     }
+    // An answer to an earlier request may have come since.
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        if (round->undos[i]) members_.expect_answer(i, round->silent_until);
     if (round->answers() < majority) co_return release_result::unknown;
     if (round->released() >= majority) co_return release_result::released;
     // The lease may have lost nodes, or have ended during this request, but it was the caller's
