@@ -26,6 +26,17 @@ std::string& service_option() {
     return option;
 }
 
+// Where the first advised command ends; npos without one.
+std::size_t end_of_command(std::string_view text) {
+    auto first = text.npos, end = text.npos;
+    for (const auto command : advised_commands)
+        if (const auto at = text.find(command); at < first) {
+            first = at;
+            end = at + command.size();
+        }
+    return end;
+}
+
 // The command is a whole one, and names no service yet.
 bool may_name_service(std::string_view rest) {
     if (rest.starts_with(" --help") || rest.starts_with(" --on") || rest.starts_with(" --local"))
@@ -38,21 +49,21 @@ bool may_name_service(std::string_view rest) {
 void set_service_option(std::string option) { service_option() = std::move(option); }
 
 std::string in_command_words(std::string_view text) {
-    std::string result(text);
+    std::string translated(text);
     for (const auto& [name, option] : translations)
-        for (auto at = result.find(name); at != std::string::npos; at = result.find(name, at))
-            result.replace(at, name.size(), option);
+        for (auto at = translated.find(name); at != std::string::npos;
+             at = translated.find(name, at))
+            translated.replace(at, name.size(), option);
     const auto& option = service_option();
-    if (option.empty()) return result;
-    for (const auto command : advised_commands) {
-        for (auto at = result.find(command); at != std::string::npos;
-             at = result.find(command, at + 1)) {
-            const auto end = at + command.size();
-            if (may_name_service(std::string_view(result).substr(end)))
-                result.insert(end, " " + option);
-        }
+    if (option.empty()) return translated;
+    std::string result;
+    std::string_view rest = translated;
+    for (auto end = end_of_command(rest); end != rest.npos; end = end_of_command(rest)) {
+        result += rest.substr(0, end);
+        rest.remove_prefix(end);
+        if (may_name_service(rest)) result += " " + option;
     }
-    return result;
+    return result.append(rest);
 }
 
 }  // namespace pawl::cli

@@ -68,7 +68,9 @@ std::string meaning_of(const CLI::App& app, const CLI::App* verb, const std::str
              each == nullptr ? std::vector<const CLI::Option*>() : each->get_options())
             for (const auto& long_name : option->get_lnames())
                 names.push_back("--" + long_name);
-    return closest_to(name, names);
+    // The command has options that not every verb takes.
+    auto meant = closest_to(name, names);
+    return meant == name ? std::string() : meant;
 }
 
 // Whether an option of the verb stands before the verb, as in `pawl --wait 10s run …`.

@@ -47,6 +47,16 @@ TEST_F(Advice, NamesTheServiceOfTheCommandLine) {
                 HasSubstr("look with `pawl status" + on + " 'it'`"));
 }
 
+// The command in the file's name is no advice.
+TEST_F(Advice, NamesAFileThatIsCalledLikeACommand) {
+    const auto file = "sqlite:" + sandbox.file("pawl status.db");
+    const auto holder =
+        sandbox.start({"run", "--on", file, "it", "--", "sh", "-c", "echo held; sleep 600"});
+    ASSERT_TRUE(support::eventually([&] { return holder->out() == "held\n"; })) << holder->err();
+    EXPECT_THAT(run({"run", "--on", file, "--wait", "0", "it", "--", "true"}).err,
+                HasSubstr("`pawl status --on '" + file + "' 'it'`"));
+}
+
 TEST_F(Advice, NamesTheNodesOfRedlock) {
     support::redlock_group group;
     const auto nodes = group.url();

@@ -204,6 +204,8 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
 TEST(BadInput, OfTheWordsIsAnsweredWithTheRightOnes) {
     const test_sandbox sandbox;
     EXPECT_EQ(sandbox.run({"-v"}).err, "pawl: There is no option '-v'; did you mean --version?\n");
+    EXPECT_EQ(sandbox.run({"redlock", "status", "--local"}).err,
+              "pawl: There is no option '--local'; see `pawl redlock --help`.\n");
     expect_words(sandbox.run({"--json"}).err, "'--json' must come after the verb, as in: pawl ");
     expect_words(sandbox.run({"run", "--", "true"}).err,
                  "The lock's name is missing, as in: pawl run NAME -- COMMAND.");

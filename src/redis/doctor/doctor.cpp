@@ -431,8 +431,13 @@ asio::awaitable<void> find_redlock_nodes(examination& report, topology& servers,
     const auto links = servers.links();
     for (auto* each : std::vector<link*>(links.begin(), links.end())) {
         if (!each->connected()) continue;
-        const auto answer = co_await each->exec(command, time.now() + server_options.reply_timeout);
-        if (answer.type != reply::kind::integer || answer.number != 1) continue;
+        try {
+            const auto answer =
+                co_await each->exec(command, time.now() + server_options.reply_timeout);
+            if (answer.type != reply::kind::integer || answer.number != 1) continue;
+        } catch (const error&) {
+            continue;  // it has ended the connection since it was examined
+        }
         report.findings.push_back(redlock_node_finding());
         report.findings.back().node = node_name(*each, server_options);
     }
