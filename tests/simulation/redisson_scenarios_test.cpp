@@ -4,6 +4,7 @@
 // Hundreds of scenarios in which programs with Pawl and programs in Java share Redisson's locks.
 // `PAWL_SEEDS` is their number (1,000), `PAWL_SEED` the first seed (1).
 // `pawl_simulate --redisson --seed N --trace` prints all events of one scenario.
+#include "bugs/search.hpp"
 #include "workload/scenario.hpp"
 
 #include <gtest/gtest.h>
@@ -49,15 +50,9 @@ INSTANTIATE_TEST_SUITE_P(Random, RedissonScenarios, testing::Range(std::uint64_t
 class RedissonInjectedBugs
     : public testing::TestWithParam<std::pair<injected_bug, std::string_view>> {};
 
-// If the simulation does not find an injected bug, its success proves nothing.
 TEST_P(RedissonInjectedBugs, IsFound) {
-    constexpr std::uint64_t patience = 1'000;
-    for (std::uint64_t seed = 1; seed <= patience; ++seed) {
-        if (run_redisson_scenario(seed, GetParam().first).violation.empty()) continue;
-        RecordProperty("seeds", static_cast<int>(seed));
-        return;
-    }
-    FAIL() << "no scenario of " << patience << " found it";
+    expect_found(GetParam().second, 1'000,
+                 [](std::uint64_t seed) { return run_redisson_scenario(seed, GetParam().first); });
 }
 
 constexpr auto first_bug = std::ranges::find_if(

@@ -3,6 +3,7 @@
 
 // The scenarios of Redlock are part of those in scenarios_test.cpp; these are some more.
 // `pawl_simulate --topology redlock --seed N --trace` prints all events of one scenario.
+#include "bugs/search.hpp"
 #include "redlock/redlock_scenario.hpp"
 
 #include <gtest/gtest.h>
@@ -70,16 +71,10 @@ TEST(RedlockScenarios, KeepThePromisesThatWereBroken) {
 class InjectedRedlockBugs
     : public testing::TestWithParam<std::pair<redlock_bug, std::string_view>> {};
 
-// If the simulation does not find an injected bug, its success proves nothing.
 TEST_P(InjectedRedlockBugs, IsFound) {
     check_redlock_bugs();
-    constexpr std::uint64_t patience = 4'000;
-    for (std::uint64_t seed = 1; seed <= patience; ++seed) {
-        if (run_redlock_scenario(seed, GetParam().first).violation.empty()) continue;
-        RecordProperty("seeds", static_cast<int>(seed));
-        return;
-    }
-    FAIL() << "no scenario of " << patience << " found it";
+    expect_found(GetParam().second, 4'000,
+                 [](std::uint64_t seed) { return run_redlock_scenario(seed, GetParam().first); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, InjectedRedlockBugs, testing::ValuesIn(redlock_bug_names),

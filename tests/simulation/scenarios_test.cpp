@@ -5,6 +5,7 @@
 // `PAWL_SEED` the first seed (1). `pawl_simulate --seed N --trace` prints all events of one
 // scenario.
 #include "topologies/scenarios.hpp"
+#include "bugs/search.hpp"
 #include "kernel/process_resources.hpp"
 
 #include <gtest/gtest.h>
@@ -125,7 +126,6 @@ TEST(KeptScenarios, AWindowInACrowdIsNoLongerThanATtl) {
 
 class InjectedBugs : public testing::TestWithParam<std::pair<injected_bug, std::string_view>> {};
 
-// If the simulation does not find an injected bug, its success proves nothing.
 TEST_P(InjectedBugs, IsFound) {
     constexpr std::uint64_t patience = 10'000;
     if (ends_process(GetParam().first)) {
@@ -138,12 +138,8 @@ TEST_P(InjectedBugs, IsFound) {
         EXPECT_EXIT(live(), testing::ExitedWithCode(1), "");
         return;
     }
-    for (std::uint64_t seed = 1; seed <= patience; ++seed) {
-        if (run_scenario(seed, GetParam().first).violation.empty()) continue;
-        RecordProperty("seeds", static_cast<int>(seed));
-        return;
-    }
-    FAIL() << "no scenario of " << patience << " found it";
+    expect_found(GetParam().second, patience,
+                 [](std::uint64_t seed) { return run_scenario(seed, GetParam().first); });
 }
 
 std::vector<std::pair<injected_bug, std::string_view>> bugs_to_find() {
@@ -158,13 +154,8 @@ std::vector<std::pair<injected_bug, std::string_view>> bugs_to_find() {
 class InjectedTopologyBugs : public testing::TestWithParam<named_topology_bug> {};
 
 TEST_P(InjectedTopologyBugs, IsFound) {
-    constexpr std::uint64_t patience = 2'000;
-    for (std::uint64_t seed = 1; seed <= patience; ++seed) {
-        if (run_scenario_with(GetParam(), seed).violation.empty()) continue;
-        RecordProperty("seeds", static_cast<int>(seed));
-        return;
-    }
-    FAIL() << "no scenario of " << patience << " found it";
+    expect_found(GetParam().name, 2'000,
+                 [](std::uint64_t seed) { return run_scenario_with(GetParam(), seed); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, InjectedTopologyBugs, testing::ValuesIn(topology_bugs),
