@@ -27,7 +27,7 @@ struct client_options {
     duration drain = std::chrono::seconds(5);
     // How long an attempt may take that does not wait: each try, and an acquire with a `wait` of 0.
     // Afterwards it fails with errc::unreachable; on Redlock, errc::no_quorum. 10 ms to 10 minutes.
-    // On Redis it has no longer than the reply timeout, when the connection counts as dead.
+    // On Redis it is no longer than the reply timeout, after which the connection counts as dead.
     duration try_limit = std::chrono::seconds(1);
     // Receives one line for each reconnect, retry and loss, never with a password. Called from any
     // thread; it must not throw or block.

@@ -45,8 +45,8 @@ struct lock_options {
     time_to_live ttl = std::chrono::seconds(30);
     // How long `acquire` waits for the lock, and for a service that is away. 0: one attempt, which
     // has `client_options::try_limit`, as a try has. Afterwards the error is errc::timed_out, or
-    // errc::unreachable if the service is away then (on Redlock, errc::no_quorum). If a request is
-    // unanswered when `wait` ends, its answer is still awaited: on Redis for up to 0.3 s. The tries
+    // errc::unreachable if the service is away then (on Redlock, also errc::no_quorum). If `wait`
+    // ends while a request is under way, its answer is awaited: on Redis for up to 0.3 s. The tries
     // of an object that is made with these options, such as a semaphore, ignore it.
     duration wait = forever;
     // The longest total hold, counted from the grant: 10 ms or more. The lease is not renewed
@@ -54,8 +54,8 @@ struct lock_options {
     time_to_live max_hold = forever;
     // The mode of the hold. A mode that the service does not have fails with errc::unsupported.
     lock_mode mode = lock_mode::exclusive;
-    // False: the hold has no fencing token. On Redis, a lock that is granted at once does not
-    // advance the token counter.
+    // False: the hold has no fencing token. On Redis, but not on Redlock, a lock that is granted at
+    // once does not advance the token counter.
     bool fenced = true;
     // Strict order: the earliest request of all processes is served first. Without it, exclusive
     // waiters of one client queue in the client; on Redis, a lock may also stay in one client for a
