@@ -26,8 +26,9 @@ TEST(blocking_order, a_destroyed_handle_is_released_before_the_next_call) {
     for (int i = 0; i < 30'000; ++i) {
         {
             const auto lock = locks.try_acquire("it");
-            ASSERT_TRUE(lock) << "after " << i << " holds";
+            EXPECT_TRUE(lock) << "after " << i << " holds";
         }
+        if (HasFailure()) break;
     }
     done = true;
 }

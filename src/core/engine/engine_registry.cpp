@@ -51,7 +51,11 @@ private:
     void shutdown() override {
         if (!abandoned_) return;
         auto& abandoned = *abandoned_.release();
+        // Its successor, `make_service`, needs memory.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
         asio::add_service(context(), &abandoned);
+#pragma GCC diagnostic pop
         while (auto next = registry_->extract_any())
             abandoned.add(std::move(next))->abandon();
     }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -129,15 +130,15 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     }
     const auto majority = members_.majority();
     std::optional<time_point> grace_ends;
+    bool was_blocked = false;
     while (round->answers() < members_.size()) {
         if (round->released() >= majority && !grace_ends) grace_ends = now() + release_grace;
         const auto until = std::min(round->give_up_at, grace_ends.value_or(round->give_up_at));
         if (now() >= until || is_decided(*round)) break;
-        auto next_step = std::min(until, members_.next_silence());
-        if (now() < round->silent_until) next_step = std::min(next_step, round->silent_until);
+        const auto next_step = std::min({until, members_.next_silence(), round->silent_until});
         co_await round->changed.wait_until(next_step);
         // What arrived while the loop was blocked has not been read yet.
-        if (now() > next_step + release_grace)
+        if (now() > next_step + release_grace && !std::exchange(was_blocked, true))
             round->silent_until = std::max(round->silent_until, now() + release_grace);
     }
     // An answer to an earlier request may have come since.

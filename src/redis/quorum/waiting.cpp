@@ -46,7 +46,7 @@ asio::awaitable<void> locks::leave_at(std::shared_ptr<const requested_lock> lock
         const leave_call call{set_, *lock, client_};
         // A later waiter of this client may stand in the line by now, with the same place.
         const auto may_repeat = [&] { return !waiters_.contains(lock->name); };
-        // Known or not, it is executed before this client's next request.
+        // The text goes out before this client's next request, which must not find the place.
         co_await ask_node(members_.link_of(node), call, reply_deadline(), may_repeat,
                           &known_scripts_);
     } catch (const error&) {}  // the place ends by itself
