@@ -28,7 +28,7 @@ std::string& service_option() {
 
 // Where the first advised command ends; npos without one.
 std::size_t end_of_command(std::string_view text) {
-    auto first = text.npos, end = text.npos;
+    auto first = std::string_view::npos, end = std::string_view::npos;
     for (const auto command : advised_commands)
         if (const auto at = text.find(command); at < first) {
             first = at;
@@ -58,7 +58,8 @@ std::string in_command_words(std::string_view text) {
     if (option.empty()) return translated;
     std::string result;
     std::string_view rest = translated;
-    for (auto end = end_of_command(rest); end != rest.npos; end = end_of_command(rest)) {
+    for (auto end = end_of_command(rest); end != std::string_view::npos;
+         end = end_of_command(rest)) {
         result += rest.substr(0, end);
         rest.remove_prefix(end);
         if (may_name_service(rest)) result += " " + option;

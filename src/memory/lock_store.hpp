@@ -42,17 +42,17 @@ struct session {
     // has ended.
     template <class Notice>
     void post(Notice notice) {
-        const std::lock_guard lock(mutex);
+        const std::lock_guard lock(mutex_);
         if (strand) boost::asio::post(strand, std::move(notice));
     }
     // The backend ends. Its event loop may end next.
     void end() noexcept {
-        const std::lock_guard lock(mutex);
+        const std::lock_guard lock(mutex_);
         strand = {};
     }
 
 private:
-    std::mutex mutex;  // of `strand`
+    std::mutex mutex_;  // of `strand`
 };
 
 // Thread-safe. Its mutex is never held while a caller waits.

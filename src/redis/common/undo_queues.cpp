@@ -22,8 +22,9 @@ undo_queue& undo_queues::of(const link& server_link) {
     for (const auto& each : queues_)
         if (&each->server_link() == &server_link) return *each;
     auto part = servers_->part_with(server_link);
-    queues_.push_back(std::make_shared<undo_queue>(part ? std::move(part) : servers_, server_link,
-                                                   context_, bounds_, reply_timeout_));
+    if (!part) part = servers_;
+    queues_.push_back(std::make_shared<undo_queue>(std::move(part), server_link, context_, bounds_,
+                                                   reply_timeout_));
     return *queues_.back();
 }
 

@@ -45,7 +45,7 @@ struct locks::acquire_try {
 
     // The nodes tell the attempts apart by their owners, so each has a new one.
     [[nodiscard]] std::string next_owner(runtime& time) const {
-        return rank + core::random_hex(time, (2 * 16 - rank_size) / 2);
+        return rank + core::random_hex(time, (std::size_t{2} * 16 - rank_size) / 2);
     }
     // How long this try leaves the nodes to the others.
     [[nodiscard]] duration pause_after(const attempt_result& failed) {

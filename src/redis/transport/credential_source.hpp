@@ -61,7 +61,6 @@ private:
 
     const credential_options settings_;
     std::shared_ptr<login_call> call_;
-    bool is_overdue_ = false;  // an earlier `get` has given up the wait for `call_`
     std::list<core::wakeup*> waiters_;
     std::optional<login> last_;
     std::optional<login> accepted_;
