@@ -91,8 +91,8 @@ class DriverFailed(Exception):
         self.peer = peer
 
 
-class PeerTooSlow(DriverFailed):
-    """Nothing is wrong with the driver: its library hangs, or the machine has no time for it."""
+class PeerHangs(DriverFailed):
+    """The driver lives, but its library does not come back."""
 
 
 class Driver:
@@ -129,7 +129,7 @@ class Driver:
         except queue.Empty:
             if timeout < TIMEOUT:
                 return None, None
-            raise PeerTooSlow(self.peer, f"no reply for {TIMEOUT} s") from None
+            raise PeerHangs(self.peer, f"no reply for {TIMEOUT} s") from None
         if line is None:
             output = self.log.read_text(errors="replace").strip()[-1500:] or "without output"
             raise DriverFailed(self.peer, f"its driver ended: {output}")

@@ -9,7 +9,7 @@ import random
 import time
 from dataclasses import dataclass
 
-from drivers import Driver, DriverFailed, PeerTooSlow
+from drivers import Driver, DriverFailed
 from server import Monitor
 
 USERS = 64
@@ -44,7 +44,7 @@ def percentile(values, share):
 def percentiles(driver, name, values):
     """Fails if there are too few samples."""
     if len(values) < 2:
-        raise PeerTooSlow(driver.peer, f"{name}: {len(values)} samples only")
+        raise DriverFailed(driver.peer, f"{name}: {len(values)} samples only")
     return {f"{name}_p50_us": percentile(values, 0.5), f"{name}_p99_us": percentile(values, 0.99),
             f"{name}_samples": len(values)}
 
@@ -99,7 +99,7 @@ def many_users(driver, server, plan):
     result = driver.execute(f"pairs {USERS} {plan.users}")
     spent = server.processor_seconds() - before
     if result["pairs"] < USERS:
-        raise PeerTooSlow(driver.peer, f"{result['pairs']} pairs only")
+        raise DriverFailed(driver.peer, f"{result['pairs']} pairs only")
     return {"users_pairs_per_s": result["pairs"] / result["seconds"],
             "users_server_us": spent / result["pairs"] * 1e6}
 
@@ -159,7 +159,7 @@ def losses(drivers, server, plan):
     signals = {}
     for each, rest in zip(drivers, remaining):
         if rest <= 0 or not each.lines.empty():
-            raise PeerTooSlow(each.peer, "it lost its lock before the server was frozen")
+            raise DriverFailed(each.peer, "it lost its lock before the server was frozen")
     time.sleep(plan.frozen)
     for each, rest in zip(drivers, remaining):
         when, line = (None, None) if each.lines.empty() else each.next()
