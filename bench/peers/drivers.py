@@ -91,8 +91,8 @@ class DriverFailed(Exception):
         self.peer = peer
 
 
-class PeerHangs(DriverFailed):
-    """The driver lives, but its library does not come back."""
+class PeerTooSlow(DriverFailed):
+    """The driver lives, but its library does not come back, or not in time."""
 
 
 class Driver:
@@ -129,7 +129,7 @@ class Driver:
         except queue.Empty:
             if timeout < TIMEOUT:
                 return None, None
-            raise PeerHangs(self.peer, f"no reply for {TIMEOUT} s") from None
+            raise PeerTooSlow(self.peer, f"no reply for {TIMEOUT} s") from None
         if line is None:
             output = self.log.read_text(errors="replace").strip()[-1500:] or "without output"
             raise DriverFailed(self.peer, f"its driver ended: {output}")

@@ -51,7 +51,7 @@ class RedissonInjectedBugs
     : public testing::TestWithParam<std::pair<injected_bug, std::string_view>> {};
 
 TEST_P(RedissonInjectedBugs, IsFound) {
-    expect_found(GetParam().second, 1'000,
+    expect_found(GetParam().second,
                  [](std::uint64_t seed) { return run_redisson_scenario(seed, GetParam().first); });
 }
 

@@ -73,7 +73,7 @@ class InjectedRedlockBugs
 
 TEST_P(InjectedRedlockBugs, IsFound) {
     check_redlock_bugs();
-    expect_found(GetParam().second, 4'000,
+    expect_found(GetParam().second,
                  [](std::uint64_t seed) { return run_redlock_scenario(seed, GetParam().first); });
 }
 

@@ -127,7 +127,6 @@ TEST(KeptScenarios, AWindowInACrowdIsNoLongerThanATtl) {
 class InjectedBugs : public testing::TestWithParam<std::pair<injected_bug, std::string_view>> {};
 
 TEST_P(InjectedBugs, IsFound) {
-    constexpr std::uint64_t patience = 10'000;
     if (ends_process(GetParam().first)) {
         const auto live = [] {
             report_terminations();
@@ -138,7 +137,7 @@ TEST_P(InjectedBugs, IsFound) {
         EXPECT_EXIT(live(), testing::ExitedWithCode(1), "");
         return;
     }
-    expect_found(GetParam().second, patience,
+    expect_found(GetParam().second,
                  [](std::uint64_t seed) { return run_scenario(seed, GetParam().first); });
 }
 
@@ -154,7 +153,7 @@ std::vector<std::pair<injected_bug, std::string_view>> bugs_to_find() {
 class InjectedTopologyBugs : public testing::TestWithParam<named_topology_bug> {};
 
 TEST_P(InjectedTopologyBugs, IsFound) {
-    expect_found(GetParam().name, 2'000,
+    expect_found(GetParam().name,
                  [](std::uint64_t seed) { return run_scenario_with(GetParam(), seed); });
 }
 

@@ -146,6 +146,11 @@ void add_faults_for(redlock_plan& result) {
         result.forgets = result.stops_nodes = true;
         break;
     case redlock_bug::counter_from_zero: result.evictions = 8; break;
+    case redlock_bug::never_confirms:  // the counters of a majority differ, and another is asked
+        result.evictions = 8;
+        result.partitions = true;
+        result.longest_hold = 400ms;
+        break;
     case redlock_bug::reader_confirmed_unseen:
         result.evictions = 8;
         result.has_readers = true;
