@@ -47,8 +47,8 @@ MAY_INCLUDE = {
                          "src/redis/topology", "src/redis/transport"},
     "src/redis/redisson": {"src/core", "src/redis/common", "src/redis/doctor",
                            "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
-    "src/redis/quorum": {"src/core", "src/redis/common", "src/redis/doctor", "src/redis/redisson",
-                         "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
+    "src/redis/redlock": {"src/core", "src/redis/common", "src/redis/doctor", "src/redis/redisson",
+                          "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
     "src/redis/scriptless": {"src/core", "src/redis/common", "src/redis/doctor",
                              "src/redis/topology", "src/redis/transport"},
     "src/redis": {"src/core"},
@@ -68,7 +68,7 @@ MAY_INCLUDE = {
 COMPONENTS_ONLY = {"src", "src/core"}
 MADE_HEADERS = {"redis_scripts.hpp": "src/redis/native/made",
                 "redisson_scripts.hpp": "src/redis/redisson/made",
-                "redlock_scripts.hpp": "src/redis/quorum/made"}
+                "redlock_scripts.hpp": "src/redis/redlock/made"}
 # The only files of the library that read clocks or random sources.
 MAY_READ_CLOCKS = {"src/core/util/real_runtime.cpp", "src/core/util/types.cpp",
                    "src/core/lease/loss_watchdog.cpp"}

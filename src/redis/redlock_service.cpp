@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "quorum/locks.hpp"
-#include "quorum/redlock_options.hpp"
+#include "redlock/locks.hpp"
+#include "redlock/redlock_options.hpp"
 #include "sentinel/monitored_master.hpp"
 #include "topology/single_server.hpp"
 #include "transport/reconnecting_link.hpp"

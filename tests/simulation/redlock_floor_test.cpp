@@ -4,7 +4,7 @@
 // The floor of Redlock's counters, which the clients reckon from the nodes' clocks.
 #include "redlock/redlock_programs.hpp"
 
-#include <redis/quorum/membership.hpp>
+#include <redis/redlock/membership.hpp>
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 // the page, word for word.
 #include "lock_file_fixture.hpp"
 #include "redis/doctor/assessment.hpp"
-#include "redis/quorum/guarantees.hpp"
+#include "redis/redlock/guarantees.hpp"
 
 #include <pawl/blocking.hpp>
 #include <pawl/memory.hpp>

@@ -3,7 +3,7 @@
 
 // The rules that decide an attempt. Each has a model in models/redlock, in which leaving the rule
 // out gives a token twice.
-#include <redis/quorum/ballot.hpp>
+#include <redis/redlock/ballot.hpp>
 
 #include <gtest/gtest.h>
 

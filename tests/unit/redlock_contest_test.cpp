@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The holder of a lock of Redlock that nodes have refused, and the attempt that keeps its nodes.
-#include <redis/quorum/contest.hpp>
+#include <redis/redlock/contest.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // What nodes know of each other's memories.
-#include <redis/quorum/membership.hpp>
+#include <redis/redlock/membership.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Which answers of the nodes extend a hold, and until when.
-#include <redis/quorum/renewal_tally.hpp>
+#include <redis/redlock/renewal_tally.hpp>
 
 #include <gtest/gtest.h>
 

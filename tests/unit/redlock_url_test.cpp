@@ -6,7 +6,7 @@
 #include <pawl/redlock.hpp>
 #include <pawl/service.hpp>
 
-#include <redis/quorum/redlock_options.hpp>
+#include <redis/redlock/redlock_options.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // A Lua script as cmake/embed_scripts.cmake embeds it. The scripts are in the folders
-// `scripts` of src/redis/native, src/redis/redisson and src/redis/quorum.
+// `scripts` of src/redis/native, src/redis/redisson and src/redis/redlock.
 #pragma once
 
 #include <string_view>

@@ -3,7 +3,7 @@
 
 #include "redlock_operator.hpp"
 
-#include <redis/quorum/locks.hpp>
+#include <redis/redlock/locks.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

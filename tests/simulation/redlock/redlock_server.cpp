@@ -82,7 +82,7 @@ bool redlock_server::has_lock_of(const std::string& name, const std::string& lab
     });
 }
 
-// As `run_of` in src/redis/quorum/node_request.hpp.
+// As `run_of` in src/redis/redlock/node_request.hpp.
 std::string redlock_server::run() {
     const auto id = network_.server().run_id();
     return epoch_ == 0 ? id : id + "." + std::to_string(epoch_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The calls of the scripts in src/redis/quorum/scripts, and their replies. calls.cpp and
+// The calls of the scripts in src/redis/redlock/scripts, and their replies. calls.cpp and
 // classic_calls.cpp define the members; those about the membership are in member_calls.hpp.
 #pragma once
 
