@@ -65,8 +65,8 @@ class Run:
         self.results.pop(peer.name, None)
 
     def fail(self, problem):
-        """Another library that is too slow, or hangs as rueidislock may on a busy machine, is a line
-        of the report and no failure of the comparison."""
+        """Another library that is too slow, or hangs as rueidislock may on a busy machine, is only
+        a line of the report."""
         self.failed = self.failed or problem.peer.pawl or not isinstance(problem, PeerTooSlow)
         self.leave_out(problem.peer, str(problem))
 
