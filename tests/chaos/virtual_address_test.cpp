@@ -65,7 +65,10 @@ TEST_F(VirtualAddress, OfAPromotedReplicaKeepsTheHoldsThatItHas) {
 
 TEST_F(VirtualAddress, OfAReplicaIsRefused) {
     client locks = new_client();
-    const auto token = locks.acquire("it", {.ttl = long_ttl}).token();
+    auto lock = locks.acquire("it", {.ttl = long_ttl});
+    const auto token = lock.token();
+    // The replica must not get the hold.
+    EXPECT_EQ(lock.release(), release_result::released);
     replicate_first("pawl:{it}:f");
     lead_to(second);
     std::string sentence;
