@@ -9,6 +9,9 @@
 #error "Pawl needs C++20: compile with -std=c++20"
 #endif
 
+#include <pawl/types.hpp>
+
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -55,15 +58,27 @@ std::error_code make_error_code(errc code) noexcept;
 // never contains a password.
 class error : public std::system_error {
 public:
-    // `sentence` is the whole message.
+    // `sentence` is the whole message. Transient are `unreachable`, `unavailable`, `no_quorum` and
+    // `no_set`.
     error(errc code, const std::string& sentence);
+    // For backends, which can tell a busy file from a damaged one. `retry_at`: the earliest time at
+    // which another request is useful, if the service knows it.
+    error(errc code, const std::string& sentence, bool is_transient,
+          std::optional<time_point> retry_at = std::nullopt);
     // The code, for a switch.
     [[nodiscard]] errc reason() const noexcept { return reason_; }
+    // True: the same request may succeed later, without a change of its options. An acquire with a
+    // wait repeats it.
+    [[nodiscard]] bool is_transient() const noexcept { return is_transient_; }
+    // When it should be repeated; nothing: that is not known.
+    [[nodiscard]] std::optional<time_point> retry_at() const noexcept { return retry_at_; }
     // The message alone, without that of the code.
     [[nodiscard]] const char* what() const noexcept override { return sentence_.what(); }
 
 private:
     errc reason_;
+    bool is_transient_;
+    std::optional<time_point> retry_at_;
     std::runtime_error sentence_;  // copies without throwing, as an exception must
 };
 

@@ -18,13 +18,11 @@ struct sqlite3_stmt;
 
 namespace pawl::sqlite {
 
-// `is_transient`: the same call may succeed later. Another connection was busy, or the disk was
-// full.
+// A failure of the file or of SQLite. Transient: another connection was busy, or the disk was full.
 class database_error : public error {
 public:
-    database_error(errc code, const std::string& sentence, bool transient)
-        : error(code, sentence), is_transient(transient) {}
-    bool is_transient;
+    database_error(errc code, const std::string& sentence, bool is_transient)
+        : error(code, sentence, is_transient) {}
 };
 
 class busy_error : public database_error {

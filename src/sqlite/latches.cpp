@@ -142,8 +142,8 @@ asio::awaitable<std::optional<core::latch_state>> file_latches::refresh(
     const auto job = [waiter](store& file) { return latch_store(file).join(waiter); };
     try {
         co_return co_await session->run(job);
-    } catch (const database_error& failed) {
-        if (!failed.is_transient) throw;
+    } catch (const error& failed) {
+        if (!failed.is_transient()) throw;
     }
     co_return std::nullopt;
 }

@@ -4,7 +4,6 @@
 #include "lock_session.hpp"
 
 #include "core/util/random.hpp"
-#include "core/util/wait_notice.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -107,14 +106,10 @@ grant lock_session::acquire_attempt::to_grant() const {
     return {result_.expires - margin, result_.token, {}, result_.needs_renewal};
 }
 
-// Repeats the request while another process keeps the file busy, or the disk is full, until
-// `give_up_at_`. A transaction that failed for one of these reasons has changed nothing.
+// A transaction that failed has changed nothing, unless the memory ran out after its commit.
 asio::awaitable<void> lock_session::acquire_attempt::request() {
     auto& time = *session_.context_.time;
     const bool may_wait = give_up_at_ > time.now();
-    core::wait_notice notice(time, session_.context_.log);
-    core::wakeup pause_timer(time, session_.context_.strand);
-    duration longest_pause = 100ms;
     // What is left of a wait may be too short for a single transaction.
     const auto job = [this, may_wait, &time](store& file) {
         const duration longest_wait =
@@ -122,26 +117,18 @@ asio::awaitable<void> lock_session::acquire_attempt::request() {
                      : session_.context_.try_limit;
         return file.try_acquire(requested_, may_wait, longest_wait);
     };
-    for (;;) {
-        std::optional<database_error> failure;
-        try {
-            const auto result = co_await session_.run(job);
-            update(result);
-            co_return;
-        } catch (const database_error& failed) {
-            failure = failed;
-        }
-        // The transaction may have been committed before the memory ran out.
-        if (failure->reason() == errc::exhausted) session_.undo_in_background(requested_);
-        const bool is_cancelled = co_await was_cancelled();
-        if (is_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
-        const auto now = time.now();
-        if (!failure->is_transient || now >= give_up_at_) throw *failure;
-        notice.report(failure->what());
-        const auto pause_length = core::random_between(time, longest_pause / 2, longest_pause);
-        longest_pause = std::min<duration>(longest_pause * 2, 1s);
-        co_await pause_timer.wait_until(std::min(give_up_at_, now + pause_length));
+    std::optional<error> failure;
+    try {
+        const auto result = co_await session_.run(job);
+        update(result);
+        co_return;
+    } catch (const error& failed) {
+        failure = failed;
     }
+    if (failure->reason() == errc::exhausted) session_.undo_in_background(requested_);
+    const bool is_cancelled = co_await was_cancelled();
+    if (is_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
+    throw error(*failure);
 }
 
 // Afterwards the claim is granted or out of the queue.
@@ -179,8 +166,8 @@ asio::awaitable<void> lock_session::acquire_attempt::refresh() {
             co_await session_.run([this](store& file) { return file.refresh(requested_); });
         update(result);
         co_return;
-    } catch (const database_error& failed) {
-        if (!failed.is_transient) {
+    } catch (const error& failed) {
+        if (!failed.is_transient()) {
             session_.undo_in_background(requested_);
             throw;
         }

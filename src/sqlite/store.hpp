@@ -218,7 +218,7 @@ auto store::transact(durability level, Step step) {
         send_notifications();
         return result;
     } catch (const database_error& failed) {
-        if (!failed.is_transient) disconnect();
+        if (!failed.is_transient()) disconnect();
         throw;
     }
 }
@@ -229,7 +229,7 @@ auto store::read(Step step) {
         open();
         return step(time_.now());
     } catch (const database_error& failed) {
-        if (!failed.is_transient) disconnect();
+        if (!failed.is_transient()) disconnect();
         throw;
     }
 }

@@ -118,10 +118,8 @@ private:
     static job_result<T> run_and_catch(Job& job) {
         try {
             return {job(), {}, {}, false};
-        } catch (const database_error& failed) {
-            return {{}, failed.reason(), failed.what(), failed.is_transient};
         } catch (const error& failed) {
-            return {{}, failed.reason(), failed.what(), false};
+            return {{}, failed.reason(), failed.what(), failed.is_transient()};
         } catch (const std::bad_alloc&) {
             return {{}, errc::exhausted, "This program is out of memory.", false};
         } catch (const std::exception& failed) {

@@ -122,7 +122,7 @@ TEST_F(KeeperWithDoubt, AHoldInItsLastTtlIsConfirmedToo) {
     const claim requested{.name = "short", .owner = "short", .ttl = ttl};
     core::lease_keeper::reservation reservation(
         keeper_, std::make_shared<core::lease>(nullptr, time_, requested, ttl / 2));
-    auto granted = reservation.keep("short", {.deadline = time_.now() + ttl - drift(ttl)});
+    auto granted = reservation.keep({.deadline = time_.now() + ttl - drift(ttl)});
     more_.push_back(std::exchange(granted.held_lease, nullptr));
     keeper_.drop(lease_);
     confirm_all();

@@ -99,7 +99,7 @@ TEST_F(KeeperOnDemand, AHandOffIsConfirmedAgainWithinItsWindow) {
     const claim requested{.name = "passed on", .owner = "successor", .ttl = ttl};
     core::lease_keeper::reservation reservation(
         keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
-    auto granted = reservation.keep("successor", {.deadline = time_.now() + window,
+    auto granted = reservation.keep({.deadline = time_.now() + window,
                                                   .stored_value = "window's value",
                                                   .needs_renewal = true});
     const auto passed = std::exchange(granted.held_lease, nullptr);
@@ -139,7 +139,7 @@ TEST_F(KeeperOnDemand, ALossThatOvertakesItsGrantIsReported) {
         keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
     keeper_.handle_pushed_loss("forced owner", loss_reason::forced);
     EXPECT_EQ(losses_, 0);
-    auto granted = reservation.keep("forced owner", {.deadline = time_.now() + ttl - drift(ttl),
+    auto granted = reservation.keep({.deadline = time_.now() + ttl - drift(ttl),
                                                      .stored_value = "forced value"});
     const auto forced = std::exchange(granted.held_lease, nullptr);
     run_ready();
@@ -149,39 +149,40 @@ TEST_F(KeeperOnDemand, ALossThatOvertakesItsGrantIsReported) {
     EXPECT_EQ(request_count(), 0U);
 }
 
-//   1. The first request finds the lock taken, so the backend asks again under another owner. 2.
-//   The service grants that request. 3. The lock is released by force: the report reaches the
-//   client before the grant has reached the keeper, which knows only the first owner. 4. The grant
-//   reaches the keeper: the hold is lost already.
+//   1. The first attempt finds the lock taken, so the core repeats it under another owner. 2. The
+//   service grants that attempt. 3. The lock is released by force: the report reaches the client
+//   before the grant. 4. The grant reaches the keeper: the hold is lost already.
 TEST_F(KeeperOnDemand, ALossThatOvertakesTheGrantOfALaterAttemptIsReported) {
     const claim requested{.name = "forced", .owner = "first owner", .ttl = ttl};
     core::lease_keeper::reservation reservation(
         keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
-    for (int i = 0; i < 40; ++i)
-        keeper_.handle_pushed_loss("another " + std::to_string(i), loss_reason::forced);
+    reservation.begin_attempt("second owner", true);
+    EXPECT_EQ(reservation.requested().owner, "second owner");
+    EXPECT_TRUE(reservation.requested().was_taken);
     keeper_.handle_pushed_loss("second owner", loss_reason::forced);
-    auto granted = reservation.keep("second owner", {.deadline = time_.now() + ttl - drift(ttl),
-                                                     .stored_value = "forced value"});
+    auto granted = reservation.keep(
+        {.deadline = time_.now() + ttl - drift(ttl), .stored_value = "forced value"});
     const auto forced = std::exchange(granted.held_lease, nullptr);
     run_ready();
     EXPECT_EQ(losses_, 1);
     EXPECT_EQ(forced->why_lost(), loss_reason::forced);
 }
 
-// Anybody may publish reports. Those about unknown owners are kept only while a grant is awaited,
-// and then only the last ones; a report that is forgotten is found by the next renewal.
-TEST_F(KeeperOnDemand, ReportsAboutUnknownOwnersAreBounded) {
+// Anybody may publish reports. Those about unknown owners have no effect.
+TEST_F(KeeperOnDemand, ReportsAboutUnknownOwnersAreIgnored) {
     const claim requested{.name = "forced", .owner = "first owner", .ttl = ttl};
-    keeper_.handle_pushed_loss("too early", loss_reason::forced);
-    EXPECT_EQ(keeper_.early_losses(), 0U);
-    {
-        const core::lease_keeper::reservation reservation(
-            keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
-        for (int i = 0; i < 1000; ++i)
-            keeper_.handle_pushed_loss(std::to_string(i), loss_reason::forced);
-        EXPECT_EQ(keeper_.early_losses(), core::lease_keeper::max_early_losses);
-    }
-    EXPECT_EQ(keeper_.early_losses(), 0U);
+    keeper_.handle_pushed_loss("first owner", loss_reason::forced);
+    core::lease_keeper::reservation reservation(
+        keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
+    for (int i = 0; i < 1000; ++i)
+        keeper_.handle_pushed_loss(std::to_string(i), loss_reason::forced);
+    auto granted = reservation.keep(
+        {.deadline = time_.now() + ttl - drift(ttl), .stored_value = "first value"});
+    const auto held_lease = std::exchange(granted.held_lease, nullptr);
+    run_ready();
+    EXPECT_EQ(losses_, 0);
+    EXPECT_EQ(held_lease->state(), lock_state::held);
+    keeper_.drop(held_lease);
 }
 
 // The report is about an attempt that was repeated under another owner, and that one was granted.
@@ -190,8 +191,10 @@ TEST_F(KeeperOnDemand, ALossOfAnEarlierAttemptIsNone) {
     core::lease_keeper::reservation reservation(
         keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
     keeper_.handle_pushed_loss("first owner", loss_reason::forced);
-    auto granted = reservation.keep("second owner", {.deadline = time_.now() + ttl - drift(ttl),
-                                                     .stored_value = "second value"});
+    reservation.begin_attempt("second owner", false);
+    keeper_.handle_pushed_loss("first owner", loss_reason::forced);
+    auto granted = reservation.keep(
+        {.deadline = time_.now() + ttl - drift(ttl), .stored_value = "second value"});
     const auto held_lease = std::exchange(granted.held_lease, nullptr);
     run_ready();
     EXPECT_EQ(losses_, 0);

@@ -184,7 +184,7 @@ protected:
         core::lease_keeper::reservation reservation(
             keeper_, std::make_shared<core::lease>(nullptr, time_, requested, max_hold));
         auto granted = reservation.keep(
-            owner, {.deadline = time_.now() + ttl - drift(ttl), .stored_value = "exclusive value"});
+            {.deadline = time_.now() + ttl - drift(ttl), .stored_value = "exclusive value"});
         return std::exchange(granted.held_lease, nullptr);
     }
     // Runs every ready handler.

@@ -41,6 +41,9 @@ struct claim {
     std::uint32_t total_permits = 0;        // the semaphore's total; 0: the stored one
     // The value that the caller chose, if any. The service then stores exactly this for the hold.
     std::string value{};
+    // An earlier attempt of the same acquire found the lock taken. A backend with a queue may make
+    // its first request without a place in it.
+    bool was_taken = false;
 };
 
 // The service's answer that a claim is granted.
@@ -54,9 +57,6 @@ struct grant {
     // True: the deadline is the end of a short *claim window*: a queued waiter must confirm its
     // grant by a renewal within it. The core renews soon, and a refusal is a loss.
     bool needs_renewal = false;
-    // The owner that the service knows, if it is not the claim's: a backend uses a new owner of 128
-    // random bits when it repeats a request. Empty: the claim's owner.
-    std::string owner{};
 };
 
 // A claim with its grant.
@@ -214,11 +214,16 @@ class backend {
 public:
     virtual ~backend() = default;
 
-    // Acquires the lock, or waits in the queue until `give_up_at`; a time that is not in the future
-    // means one attempt, which ends within `backend_context::try_limit`. Empty: the lock was not
-    // free in this time. When it throws or is cancelled, the backend undoes the request in the
-    // background: no place in the queue stays, and a late grant is released. After
-    // errc::unreachable the core pauses and calls again, with another owner, until `give_up_at`.
+    // One attempt to acquire the lock. It may wait in the service's queue until `give_up_at`; a
+    // time that is not in the future means an attempt without a wait, which ends within
+    // `backend_context::try_limit`. Empty: the lock was not free. When it throws or is cancelled,
+    // the backend undoes the request in the background: no place in the queue stays, and a late
+    // grant is released.
+    //
+    // It repeats nothing. While there is time, the core repeats an attempt that was empty or threw
+    // an error with `is_transient()`, always with another `claim::owner`: the first empty one at
+    // once if the backend hands over, the others after a pause that grows, and not before the
+    // error's `retry_at()`.
     virtual boost::asio::awaitable<std::optional<grant>> acquire(const claim& claim,
                                                                  time_point give_up_at) = 0;
 

@@ -3,8 +3,8 @@
 
 #include "acquire.hpp"
 
-#include "../util/random.hpp"
-#include "../util/transient.hpp"
+#include "../util/back_off.hpp"
+#include "attempt_pauses.hpp"
 #include "validate.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -50,9 +50,8 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
     const auto give_up_at =
         request.try_policy ? time_point::max() : plus(engine->time().now(), request.options.wait);
     wakeup pause(engine->time(), engine->strand());
-    duration pause_length = retry.interval;
-    // With a try policy, the poll does not wait for a service that is away.
-    auto backoff = engine->backoff_until(request.try_policy ? time_point::min() : give_up_at);
+    back_off pauses(engine->time(), {retry.interval, retry.longest, retry.growth});
+    auto outage = engine->make_outage();
     for (std::uint32_t attempts = 1;; ++attempts) {
         lease_handle handle;
         std::optional<error> failure;
@@ -62,26 +61,18 @@ asio::awaitable<lease_handle> poll(engine::ptr engine, std::shared_ptr<lock_owne
             failure = e;
         }
         if (failure) {
-            // With a try policy this throws: its `backoff` gives up at once. Backends do not repeat
-            // an attempt of a poll that fails with errc::unavailable, so this loop does. That error
-            // means that the service cannot serve any client now, or that an earlier request under
-            // this value is still being undone.
-            const bool also_unavailable = !request.try_policy;
+            // A poll with a try policy does not wait for a service that is away.
             const bool is_over = request.try_policy || engine->time().now() >= give_up_at;
             if (is_over && request.caller_value)
                 throw engine->with_limit(*failure, request, give_up_at);
-            co_await backoff.wait_or_throw(*failure, also_unavailable);
+            if (is_over || !failure->is_transient()) throw error(*failure);
+            co_await outage.pause(*failure, give_up_at);
             continue;
         }
         if (handle.held_lease || (request.try_policy && attempts >= retry.tries)) co_return handle;
         const auto now = engine->time().now();
         if (now >= give_up_at) throw engine->timeout_error(name, request);
-        const auto jittered = random_between(engine->time(), pause_length / 2, pause_length);
-        co_await pause.wait_until(std::min(give_up_at, plus(now, jittered)));
-        const auto next_length = static_cast<double>(pause_length.count()) * retry.growth;
-        pause_length = next_length < static_cast<double>(retry.longest.count())
-                           ? duration(static_cast<duration::rep>(next_length))
-                           : retry.longest;
+        co_await pause.wait_until(std::min(give_up_at, plus(now, pauses.next_pause())));
     }
 }
 
@@ -150,7 +141,7 @@ asio::awaitable<std::vector<lease_handle>> try_batch(engine::ptr engine,
     try {
         handles = co_await engine->acquire_batch(names, request.options, give_up_at);
     } catch (const error& e) {
-        if (!is_transient(e)) throw;
+        if (!e.is_transient()) throw;
         if (engine->time().now() >= give_up_at) throw engine->with_limit(e, request, give_up_at);
     }
     co_return handles;
@@ -277,8 +268,6 @@ asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_sta
     co_return handle;
 }
 
-// Each attempt has a new `claim.owner`, because the service may still have the request of an
-// earlier attempt.
 asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request requested,
                                                        time_point give_up_at) {
     const auto& options = requested.options;
@@ -288,9 +277,6 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
     check_mode(options, *backend_);
     throw_if_closed();
     auto reservation = reserve_lease(make_claim(name, options), options.max_hold);
-    // Each later attempt has a copy with another owner; few acquires need one.
-    const claim* requested_claim = &reservation.requested();
-    std::unique_ptr<claim> repeated;
     // These requests do not wait in the waiting room: a single attempt does not wait at all; the
     // others queue at the service.
     const bool bypasses_room =
@@ -304,35 +290,44 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
     if (!is_first) throw timeout_error(name, requested);
     const auto wait_ends_at = give_up_at;
-    std::unique_ptr<outage_backoff> backoff;  // few acquires need it
+    std::unique_ptr<attempt_pauses> pauses;  // few acquires need them
     for (;;) {
         // The wait for the first place or a pause may have been long. For the backend, a
         // `give_up_at` that has passed means a single attempt, which may take the whole try_limit.
         if (!single_attempt && options.wait > duration{})
             give_up_at = std::max(give_up_at, plus(time().now(), std::chrono::milliseconds(1)));
+        const auto began = time().now();
         std::optional<error> failure;
         std::optional<grant> granted;
         try {
-            granted = co_await live_backend().acquire(*requested_claim, give_up_at);
+            granted = co_await live_backend().acquire(reservation.requested(), give_up_at);
         } catch (const error& e) {
             failure = e;
         }
         throw_if_forked();
         if (granted) {
-            auto handle = keep(reservation, repeated ? std::move(repeated->owner) : std::string(),
-                               std::move(*granted));
+            auto handle = keep(reservation, std::move(*granted));
             if (options.durable != durability::primary)
                 co_await confirm_durability({&handle, 1}, options.durable, give_up_at);
             co_return handle;
         }
         if (!failure && single_attempt) co_return lease_handle{};
-        if (!failure) throw timeout_error(name, requested);
-        if (time().now() >= wait_ends_at) throw with_limit(*failure, requested, wait_ends_at);
-        if (!backoff) backoff.reset(new outage_backoff(backoff_until(wait_ends_at)));
-        co_await backoff->wait_or_throw(*failure);
-        if (!repeated) repeated = std::make_unique<claim>(*requested_claim);
-        repeated->owner = make_owner();
-        requested_claim = repeated.get();
+        const auto now = time().now();
+        if (now >= wait_ends_at && failure) throw with_limit(*failure, requested, wait_ends_at);
+        if (now >= wait_ends_at) throw timeout_error(name, requested);
+        if (failure && !failure->is_transient()) throw error(*failure);
+        // A service that hands locks over has a queue, in which the next attempt waits.
+        const bool is_repeated_at_once = !failure && !reservation.requested().was_taken &&
+                                         backend_->capabilities().hands_over;
+        if (!is_repeated_at_once && !pauses)
+            pauses = std::make_unique<attempt_pauses>(time(), strand_, options_.log);
+        if (failure)
+            co_await pauses->after_failure(*failure, now - began, wait_ends_at);
+        else if (!is_repeated_at_once)
+            co_await pauses->while_taken(wait_ends_at);
+        throw_if_closed();
+        const bool was_taken = !failure || reservation.requested().was_taken;
+        reservation.begin_attempt(make_owner(), was_taken);
     }
 }
 

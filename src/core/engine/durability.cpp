@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Between the grant and the caller: the copies of a new hold.
-#include "../util/transient.hpp"
 #include "engine.hpp"
 #include "validate.hpp"
 
@@ -32,7 +31,7 @@ asio::awaitable<void> engine::confirm_durability(std::span<const lease_handle> g
     if (lost != granted.end())
         throw error(errc::lost, "The lock '" + (*lost).held_lease->granted_hold().claim.name +
                                     "' was lost before it was durable; try again.");
-    if (failure && is_transient(*failure)) throw error(errc::not_durable, failure->what());
+    if (failure && failure->is_transient()) throw error(errc::not_durable, failure->what());
     if (failure) throw error(*failure);
 }
 

@@ -112,10 +112,8 @@ asio::awaitable<std::vector<lease_handle>> engine::acquire_batch(
     }
     auto grants = co_await live_backend().acquire_batch(claims, give_up_at);
     throw_if_forked();
-    for (std::size_t i = 0; i < grants.size(); ++i) {
-        auto owner = std::move(grants[i].owner);
-        handles.push_back(keep(reservations[i], std::move(owner), std::move(grants[i])));
-    }
+    for (std::size_t i = 0; i < grants.size(); ++i)
+        handles.push_back(keep(reservations[i], std::move(grants[i])));
     if (options.durable != durability::primary && !handles.empty())
         co_await confirm_durability(handles, options.durable, give_up_at);
     co_return handles;
@@ -138,7 +136,7 @@ asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string v
         granted = co_await live_backend().acquire(claim, time().now());
     throw_if_forked();
     if (!granted) co_return lease_handle{};
-    auto handle = keep(reservation, {}, std::move(*granted));
+    auto handle = keep(reservation, std::move(*granted));
     if (options.durable != durability::primary)
         co_await confirm_durability({&handle, 1}, options.durable, time().now());
     co_return handle;
@@ -227,12 +225,9 @@ lease_keeper::reservation engine::reserve_lease(claim requested, duration max_ho
             std::make_shared<lease>(shared_from_this(), time(), std::move(requested), max_hold)};
 }
 
-lease_handle engine::keep(lease_keeper::reservation& reservation, std::string owner,
-                          grant&& granted) noexcept {
+lease_handle engine::keep(lease_keeper::reservation& reservation, grant&& granted) noexcept {
     ++counters_->grants;
-    if (!granted.owner.empty()) owner = std::move(granted.owner);  // the backend has used another
-    granted.owner.clear();
-    return reservation.keep(std::move(owner), std::move(granted));
+    return reservation.keep(std::move(granted));
 }
 
 asio::awaitable<lock_info> engine::inspect(std::string name) {

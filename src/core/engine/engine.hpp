@@ -6,7 +6,7 @@
 
 #include "../lease/lease_keeper.hpp"
 #include "engine_registry.hpp"
-#include "outage_backoff.hpp"
+#include "../util/outage.hpp"
 #include "waiting_room.hpp"
 
 #include <pawl/client_options.hpp>
@@ -88,10 +88,8 @@ public:
     // ended it. `give_up_at` of an attempt that does not wait is its beginning.
     [[nodiscard]] error with_limit(const error& failure, const request& requested,
                                    time_point give_up_at) const;
-    // Strand. The pauses of a wait that ends at `give_up_at`.
-    [[nodiscard]] outage_backoff backoff_until(time_point give_up_at) {
-        return {time(), strand_, options_.log, give_up_at};
-    }
+    // Strand. The pauses of a wait while the service is away.
+    [[nodiscard]] outage make_outage() { return {time(), strand_, options_.log}; }
 
     // Strand. For users and tools. `force_release` returns false if nothing was released; `resize`
     // always returns true, because the callers of coroutines need a result.
@@ -167,7 +165,7 @@ private:
     [[nodiscard]] time_point end_of_wait(const request& requested) const;
     boost::asio::awaitable<lease_handle> acquire_for(std::shared_ptr<lock_owner_state> owner,
                                                      std::string name, request requested);
-    // One request that may wait at the service. Not a loop of attempts.
+    // Repeats attempts that may wait at the service until `give_up_at`, or makes a single one.
     boost::asio::awaitable<lease_handle> acquire_unpolled(std::string name, request requested,
                                                           time_point give_up_at);
     claim make_claim(std::string name, const lock_options& options) const;
@@ -179,10 +177,8 @@ private:
     class close_request;
     void start_keeper();
     void log(const std::function<std::string()>& line) const noexcept;
-    // Keeps the granted lease. `owner` is that of the granted attempt; empty: the reservation's. A
-    // grant by value would be in the frame of each acquire.
-    lease_handle keep(lease_keeper::reservation& reservation, std::string owner,
-                      grant&& granted) noexcept;
+    // Keeps the granted lease. A grant by value would be in the frame of each acquire.
+    lease_handle keep(lease_keeper::reservation& reservation, grant&& granted) noexcept;
     // Completes when the new holds, all of one request, have the durability that the options
     // require. Throws errc::not_durable, errc::lost or errc::unsupported, never a transient error:
     // a wait must not begin anew after a grant. The caller then drops the handles, which releases

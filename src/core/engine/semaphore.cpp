@@ -3,7 +3,6 @@
 
 #include "semaphore.hpp"
 
-#include "../util/transient.hpp"
 #include "acquire.hpp"
 
 #include <algorithm>
@@ -27,7 +26,7 @@ asio::awaitable<lease_handle> try_with_total(engine::ptr engine,
         handle = co_await engine->acquire(name, std::move(single));
         total->is_accepted = true;
     } catch (const error& e) {
-        if (!is_transient(e) || engine->time().now() >= give_up_at) throw;
+        if (!e.is_transient() || engine->time().now() >= give_up_at) throw;
     }
     co_return handle;
 }

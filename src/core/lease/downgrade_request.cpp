@@ -3,7 +3,6 @@
 
 #include "downgrade_request.hpp"
 
-#include "../util/transient.hpp"
 #include "../util/wakeup.hpp"
 #include "renewal_times.hpp"
 
@@ -36,10 +35,10 @@ asio::awaitable<std::optional<grant>> request_downgrade(backend& backend, runtim
             co_return co_await backend.downgrade(requested);
         } catch (const error& e) {
             const bool is_over = !is_kept_in_this_process(*lease) &&
-                                 (!is_transient(e) || time.now() >= lease->deadline());
+                                 (!e.is_transient() || time.now() >= lease->deadline());
             if (lease->is_forked()) throw hold_ended(*lease);
             if (is_over) throw ended_in_downgrade(*lease, e);
-            if (!is_transient(e)) throw;
+            if (!e.is_transient()) throw;
         }
         wakeup pause(time, strand);
         const auto now = time.now();

@@ -39,8 +39,12 @@ std::optional<time_point> lease::report_at() const noexcept {
 
 void lease::lose_at_deadline() noexcept { lose(reason_at_deadline()); }
 
-void lease::record_grant(std::string owner, grant grant) noexcept {
-    if (!owner.empty()) hold_.claim.owner = std::move(owner);
+void lease::begin_attempt(std::string owner, bool was_taken) noexcept {
+    hold_.claim.owner = std::move(owner);
+    hold_.claim.was_taken = was_taken;
+}
+
+void lease::record_grant(grant grant) noexcept {
     hold_.grant = std::move(grant);
     end_of_max_hold_ = plus(time_.now(), max_hold_);
     deadline_ = std::min(hold_.grant.deadline, end_of_max_hold_).time_since_epoch().count();

@@ -90,8 +90,9 @@ public:
     // renewal.
     lease(std::shared_ptr<engine> engine, runtime& time, claim claim, duration max_hold);
     ~lease() override;
-    // The claim was granted, under this owner; empty: under the claim's.
-    void record_grant(std::string owner, grant grant) noexcept;
+    // Before another attempt for the same claim: see `claim::owner` and `claim::was_taken`.
+    void begin_attempt(std::string owner, bool was_taken) noexcept;
+    void record_grant(grant grant) noexcept;
 
     // From any thread.
     [[nodiscard]] lock_state state() const noexcept;

@@ -60,7 +60,6 @@ lease_keeper::~lease_keeper() {
 
 void lease_keeper::keep(const std::shared_ptr<lease>& lease) noexcept {
     lease->in_keeper.is_kept = true;
-    end_reservation();
     if (!lease->granted_hold().grant.needs_renewal) {
         set_renewal_times(*lease, true);
     } else {

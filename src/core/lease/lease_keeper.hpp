@@ -13,7 +13,6 @@
 
 #include <atomic>
 #include <functional>
-#include <list>
 #include <memory>
 #include <span>
 #include <string>
@@ -58,12 +57,14 @@ public:
             : keeper_(other.keeper_), lease_(std::exchange(other.lease_, nullptr)) {}
         reservation& operator=(reservation&&) = delete;
 
-        // The claim, also after other attempts under other owners.
+        // The claim of the present attempt.
         [[nodiscard]] const claim& requested() const noexcept {
             return lease_->granted_hold().claim;
         }
-        // The claim was granted, under this owner; empty: under the claim's.
-        [[nodiscard]] lease_handle keep(std::string owner, grant grant) noexcept;
+        // The claim gets another owner, since the service may still have the last attempt's
+        // request. A loss that was reported of the last owner is forgotten.
+        void begin_attempt(std::string owner, bool was_taken) noexcept;
+        [[nodiscard]] lease_handle keep(grant grant) noexcept;
 
     private:
         lease_keeper& keeper_;
@@ -74,10 +75,6 @@ public:
     bool drop(const std::shared_ptr<lease>& lease);
     // From the engine to the keeper: the service has reported that the hold of `owner` is lost.
     void handle_pushed_loss(std::string_view owner, loss_reason reason);
-    // The reports of losses under owners that the keeper does not know, while grants are awaited:
-    // the newest ones. A grant may turn out to have such an owner.
-    static constexpr std::size_t max_early_losses = 64;
-    [[nodiscard]] std::size_t early_losses() const noexcept { return early_losses_.size(); }
     // From the engine to the keeper: the service may have lost any hold. Renews all leases at once,
     // but not more often than once in `min_confirmation_interval`.
     void confirm_all() noexcept;
@@ -117,11 +114,8 @@ private:
     };
 
     void reserve(const std::shared_ptr<lease>& lease);
-    void record_grant(lease& lease, std::string owner, grant grant) noexcept;
-    void note_early_loss(std::string_view owner, loss_reason reason) noexcept;
-    [[nodiscard]] loss_reason early_loss_of(std::string_view owner) const noexcept;
+    void begin_attempt(lease& lease, std::string owner, bool was_taken) noexcept;
     void keep(const std::shared_ptr<lease>& lease) noexcept;
-    void end_reservation() noexcept;
     void forget(const std::shared_ptr<lease>& lease) noexcept;
     void renew_due(time_point now);
     bool handle_due(lease& due_lease, time_point now,
@@ -153,12 +147,6 @@ private:
     std::atomic<duration::rep> next_run_ = time_point::max().time_since_epoch().count();
     bool stopped_ = false;
     std::uint64_t reservations_ = 0;
-    std::size_t awaited_grants_ = 0;
-    struct early_loss {
-        std::string owner;
-        loss_reason reason;
-    };
-    std::list<early_loss> early_losses_;
     std::uint64_t rounds_ = 0;  // of renewals
     time_point next_confirmation_ =
         time_point::min();  // the next round begins at this time or later

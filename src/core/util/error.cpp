@@ -61,6 +61,12 @@ public:
     }
 };
 
+// By their nature; a backend may know better.
+bool may_pass(errc code) noexcept {
+    return code == errc::unreachable || code == errc::unavailable || code == errc::no_quorum ||
+           code == errc::no_set;
+}
+
 }  // namespace
 
 const std::error_category& error_category() noexcept {
@@ -73,6 +79,14 @@ std::error_code make_error_code(errc code) noexcept {
 }
 
 error::error(errc code, const std::string& sentence)
-    : std::system_error(make_error_code(code)), reason_(code), sentence_(sentence) {}
+    : error(code, sentence, may_pass(code)) {}
+
+error::error(errc code, const std::string& sentence, bool is_transient,
+             std::optional<time_point> retry_at)
+    : std::system_error(make_error_code(code)),
+      reason_(code),
+      is_transient_(is_transient),
+      retry_at_(retry_at),
+      sentence_(sentence) {}
 
 }  // namespace pawl

@@ -5,7 +5,6 @@
 
 #include "../topology/connected_link.hpp"
 #include "../transport/server_errors.hpp"
-#include "back_off.hpp"
 
 #include "../../core/util/wakeup.hpp"
 
@@ -74,7 +73,7 @@ public:
         : parent_(parent),
           request_(requested),
           time_(*parent.context_.time),
-          pauses_(time_, parent.bounds_),
+          pauses_(time_, parent.bounds_.pauses()),
           timer_(time_, parent.context_.strand) {}
 
     asio::awaitable<void> run() {
@@ -225,7 +224,7 @@ private:
     acknowledgements& parent_;
     const request& request_;
     runtime& time_;
-    back_off pauses_;
+    core::back_off pauses_;
     core::wakeup timer_;
     const link* written_to_ = nullptr;
     std::uint64_t written_over_ = 0;  // the number of the connection

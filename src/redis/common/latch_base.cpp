@@ -9,8 +9,8 @@
 #include "lock_base.hpp"
 
 #include "../../core/engine/latch.hpp"
+#include "../../core/util/outage.hpp"
 #include "../../core/util/random.hpp"
-#include "../../core/util/wait_notice.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -69,8 +69,7 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
     const bool is_blocking = give_up_at > now();
     wait_state state{name, names, generation, {}};
     channel_listeners::channel_listener listener(listeners_, names.key, names.channel);
-    back_off pauses(*context_.time, bounds_);
-    core::wait_notice notice(*context_.time, context_.log);
+    core::outage outage(*context_.time, context_.strand, context_.log, bounds_.pauses());
     for (;;) {
         std::optional<error> trouble;
         const auto until =
@@ -91,12 +90,10 @@ asio::awaitable<bool> latch_base::wait(std::string_view name, std::uint64_t gene
             co_return false;
         }
         if (trouble) {
-            notice.report(trouble->what());
-            core::wakeup pause_timer(*context_.time, context_.strand);
-            co_await pause_timer.wait_until(std::min(give_up_at, now() + pauses.next_pause()));
+            co_await outage.pause(*trouble, give_up_at);
             continue;
         }
-        pauses.reset();
+        outage.begin_anew();
         const bool was_misled = !state.open_message.empty();
         const auto event = co_await wait_for_event(listener, state, give_up_at);
         // Any user that may publish can forge this message, so the refresh decides. After one

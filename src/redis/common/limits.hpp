@@ -5,6 +5,8 @@
 // reaches every bound.
 #pragma once
 
+#include "../../core/util/back_off.hpp"
+
 #include <pawl/types.hpp>
 
 #include <cstddef>
@@ -13,12 +15,9 @@
 namespace pawl::redis {
 
 struct limits {
-    // The pauses before a refused or unanswered request is repeated: see back_off.hpp.
+    // The pauses before a refused or unanswered request is repeated.
     duration first_pause = std::chrono::milliseconds(100);
     duration longest_pause = std::chrono::seconds(2);
-    // The pauses of a waiter without scripts between two attempts. They grow in the same way.
-    duration first_poll_pause = std::chrono::milliseconds(10);
-    duration longest_poll_pause = std::chrono::milliseconds(200);
     // Pending undos for one server. While this many are pending, no request that may need an undo
     // is sent to that server.
     std::size_t max_undos = 4096;
@@ -57,6 +56,10 @@ struct limits {
     duration max_scan_time = std::chrono::seconds(60);
     std::size_t max_scan_requests = 1'000'000;
     std::size_t max_scanned_keys = 1'000'000;
+
+    [[nodiscard]] core::pause_lengths pauses() const noexcept {
+        return {first_pause, longest_pause};
+    }
 };
 
 }  // namespace pawl::redis

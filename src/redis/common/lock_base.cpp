@@ -159,7 +159,7 @@ asio::awaitable<void> lock_base::retry_release(std::string key, const request_se
                                                duration ttl) {
     const operation_guard operation(*this);
     const auto deadline = now() + ttl;
-    back_off pauses(time(), bounds_);
+    core::back_off pauses(time(), bounds_.pauses());
     interruptible_pause retry_pause(*this);
     while (now() < deadline) {
         const bool is_open =

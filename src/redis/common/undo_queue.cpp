@@ -74,7 +74,7 @@ undo_queue::undo_queue(std::shared_ptr<topology> servers, const link& server_lin
       context_(std::move(context)),
       bounds_(bounds),
       reply_timeout_(reply_timeout),
-      back_off_(*context_.time, bounds),
+      back_off_(*context_.time, bounds.pauses()),
       changed_(*context_.time, context_.strand),
       emptied_(*context_.time, context_.strand) {
     changed_.prepare();

@@ -6,8 +6,9 @@
 #pragma once
 
 #include "../topology/topology.hpp"
-#include "back_off.hpp"
+#include "limits.hpp"
 
+#include "../../core/util/back_off.hpp"
 #include "../../core/util/fork_mark.hpp"
 #include "../../core/util/wakeup.hpp"
 
@@ -153,7 +154,7 @@ private:
     std::list<entry> entries_;
     std::size_t unconfirmed_ = 0;  // entries without enough confirmations
     std::size_t in_flight_ = 0;
-    back_off back_off_;
+    core::back_off back_off_;
     bool is_failing_ = false;  // the last undo failed: one at a time, not before `retry_at_`
     time_point retry_at_{};
     core::wakeup changed_;

@@ -9,9 +9,6 @@
 #include "calls/acquire_calls.hpp"
 #include "permits_error.hpp"
 
-#include "../../core/util/random.hpp"
-#include "../../core/util/wait_notice.hpp"
-
 #include <algorithm>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -24,30 +21,6 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis {
 namespace {
-
-// The pauses of one acquire while its server is away. Few acquires need them, so they are not in
-// the frame of each.
-class outage {
-public:
-    explicit outage(const backend_context& context, const limits& bounds)
-        : time_(*context.time),
-          pauses_(time_, bounds),
-          notice_(time_, context.log),
-          timer_(time_, context.strand) {}
-
-    asio::awaitable<void> pause(const error& trouble, time_point give_up_at) {
-        notice_.report(trouble.what());
-        co_await timer_.wait_until(std::min(give_up_at, time_.now() + pauses_.next_pause()));
-    }
-    // Call this after an attempt that the server had answered.
-    void begin_anew() noexcept { pauses_.reset(); }
-
-private:
-    runtime& time_;
-    back_off pauses_;
-    core::wait_notice notice_;
-    core::wakeup timer_;
-};
 
 // Needs no memory: an allocation could fail, and nothing would undo the grant any more.
 grant make_grant(const claim& requested, const acquire_reply& reply, std::string&& value,
@@ -90,47 +63,25 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     const bool is_blocking = give_up_at > now();
     const auto wait_until = is_blocking ? give_up_at : time_point::min();
     const bool is_plain = requested.mode == lock_mode::exclusive && !requested.fair;
-    bool asks_for_place = !is_plain || (is_blocking && expects_to_wait_);
-    bool was_taken = false;  // the first answer
-    std::unique_ptr<outage> outage_so_far;
-    // Each request after the first has a new owner. The undo of a lost request names its owner, so
-    // no other request may have the same owner.
-    std::string next_owner;
-    for (;; next_owner = core::random_hex(time(), 16)) {
-        std::optional<error> trouble;
-        {
-            auto attempt =
-                prepare_attempt(requested.name, next_owner.empty() ? requested.owner : next_owner);
-            const auto& record = attempt.record;
-            acquire_attempt undo_guard(std::move(attempt.undo), requested.ttl);
-            try {
-                std::optional<grant> result;
-                if (asks_for_place)
-                    result = co_await queue_up(undo_guard, record, requested, wait_until);
-                else
-                    result = co_await take_free_lock(undo_guard, *record, requested, wait_until);
-                if (result) {
-                    result->owner = std::move(next_owner);
-                    spare_attempt_ = {record, undo_guard.take_unused_undo()};
-                }
-                // Even if the second request found the lock free: with holds that are shorter than
-                // a round trip, this client's next acquire will find it taken again.
-                if (was_taken) expects_to_wait_ = true;
-                if (result || asks_for_place || now() >= give_up_at) co_return result;
-                asks_for_place = was_taken = true;
-                continue;
-            } catch (const connection_lost& e) {
-                trouble = lock_unreachable(requested.name, e.what());
-            } catch (const error& e) {
-                if (e.reason() != errc::unavailable) throw;
-                trouble = e;
-            }
-            if (outage_so_far && undo_guard.has_queue_entry()) outage_so_far->begin_anew();
-        }
-        if (now() >= give_up_at) throw *trouble;
-        if (!outage_so_far) outage_so_far = std::make_unique<outage>(context_, bounds_);
-        co_await outage_so_far->pause(*trouble, give_up_at);
+    const bool asks_for_place =
+        !is_plain || requested.was_taken || (is_blocking && expects_to_wait_);
+    auto attempt = prepare_attempt(requested.name, requested.owner);
+    const auto& record = attempt.record;
+    acquire_attempt undo_guard(std::move(attempt.undo), requested.ttl);
+    std::optional<grant> result;
+    try {
+        if (asks_for_place)
+            result = co_await queue_up(undo_guard, record, requested, wait_until);
+        else
+            result = co_await take_free_lock(undo_guard, *record, requested, wait_until);
+    } catch (const connection_lost& e) {
+        throw lock_unreachable(requested.name, e.what());
     }
+    if (result) spare_attempt_ = {record, undo_guard.take_unused_undo()};
+    // Even if this request found the lock free: with holds that are shorter than a round trip, this
+    // client's next acquire will find it taken again.
+    if (requested.was_taken) expects_to_wait_ = true;
+    co_return result;
 }
 
 asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& undo_guard,

@@ -48,7 +48,7 @@ grant grant_from_refresh(const waiter& own_waiter, const refresh_reply& reply, t
 // cause no pause, since a race looks the same.
 class refresh_pacer {
 public:
-    refresh_pacer(runtime& time, const limits& bounds) : time_(time), pauses_(time, bounds) {}
+    refresh_pacer(runtime& time, const limits& bounds) : time_(time), pauses_(time, bounds.pauses()) {}
 
     // The time of the next refresh. `sent_at` is the time of the last one.
     [[nodiscard]] time_point next_time(time_point sent_at, time_point refresh_at) noexcept {
@@ -74,7 +74,7 @@ private:
     static constexpr duration min_interval = 50ms;
 
     runtime& time_;
-    back_off pauses_;
+    core::back_off pauses_;
     unsigned early_refreshes_ = 0;
     bool was_refused_ = false;
 };
@@ -169,7 +169,7 @@ asio::awaitable<std::optional<refresh_reply>> locks::refresh(waiting_attempt& at
                                                              time_point& sent_at) {
     auto& own_waiter = attempt.own_waiter;
     const auto& record = *own_waiter.record;
-    back_off pauses(time(), bounds_);
+    core::back_off pauses(time(), bounds_.pauses());
     for (;;) {
         std::string trouble;
         try {

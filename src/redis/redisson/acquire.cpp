@@ -6,17 +6,17 @@
 #include "calls/lock_calls.hpp"
 #include "refusals.hpp"
 
-#include "../common/back_off.hpp"
 #include "../common/lock_errors.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 
+#include "../../core/util/outage.hpp"
 #include "../../core/util/random.hpp"
-#include "../../core/util/wait_notice.hpp"
 
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -69,42 +69,36 @@ lock_object locks::object_of(const claim& requested) {
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
                                                      time_point give_up_at) {
     const bool is_blocking = give_up_at > now();
-    std::unique_ptr<listening_attempt> attempt;
-    back_off pauses(time(), bounds_);
-    core::wait_notice notice(time(), context_.log);
+    listening_attempt attempt(*this, requested);
+    std::optional<core::outage> outage;
     for (;;) {
-        if (!attempt) attempt = std::make_unique<listening_attempt>(*this, requested);
         std::optional<error> trouble;
         auto refresh_at = give_up_at;
         try {
             const auto deadline = reply_deadline(is_blocking, give_up_at);
-            auto reply = co_await send_acquire(*attempt, requested, is_blocking, deadline);
+            auto reply = co_await send_acquire(attempt, requested, is_blocking, deadline);
             if (reply.granted || !is_blocking) co_return std::move(reply.granted);
-            pauses.reset();
+            outage.reset();
             // A release before the subscription was not reported to this waiter, so try again.
-            if (!attempt->is_listening() && now() < give_up_at) {
-                co_await attempt->listen(give_up_at);
+            if (!attempt.is_listening() && now() < give_up_at) {
+                co_await attempt.listen(give_up_at);
                 continue;
             }
             refresh_at = std::min(give_up_at, next_refresh(reply.remaining));
         } catch (const connection_lost& e) {
             trouble = lock_unreachable(requested.name, e.what());
         } catch (const error& e) {
-            if (e.reason() != errc::unavailable) throw;
+            if (!e.is_transient()) throw;
             trouble = e;
         }
-        if (now() >= give_up_at) {
-            if (trouble) throw *trouble;
-            co_return std::nullopt;
-        }
         if (trouble) {
-            if (attempt->undo_guard.is_unanswered()) attempt.reset();
-            notice.report(trouble->what());
-            core::wakeup pause_timer(time(), context_.strand);
-            co_await pause_timer.wait_until(std::min(give_up_at, now() + pauses.next_pause()));
+            // The place of a fair lock outlives the outage; only this attempt can keep it.
+            if (!attempt.undo_guard.has_queue_entry() || now() >= give_up_at) throw error(*trouble);
+            if (!outage) outage.emplace(time(), context_.strand, context_.log, bounds_.pauses());
+            co_await outage->pause(*trouble, give_up_at);
             continue;
         }
-        co_await attempt->wakeup.wait_until(refresh_at);
+        if (now() < give_up_at) co_await attempt.wakeup.wait_until(refresh_at);
         if (now() >= give_up_at) co_return std::nullopt;
     }
 }

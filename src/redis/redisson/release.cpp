@@ -75,7 +75,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     const auto unlock_latch = object.keys.unlock_latch(core::random_hex(time(), 16));
     const auto give_up_at = release_deadline(held);
     auto result = release_result::unknown;
-    back_off pauses(time(), bounds_);
+    core::back_off pauses(time(), bounds_.pauses());
     interruptible_pause retry_pause(*this);
     for (;;) {
         bool should_retry = false;

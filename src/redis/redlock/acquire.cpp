@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Repeats attempts until the locks are granted, or the caller's time is over.
+// An attempt: rounds in which all nodes are asked, until the locks are granted, the wait is over, or
+// too few nodes answer.
 #include "locks.hpp"
 
-#include "../common/back_off.hpp"
 
+#include "../../core/util/back_off.hpp"
 #include "../../core/util/random.hpp"
-#include "../../core/util/transient.hpp"
-#include "../../core/util/wait_notice.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -19,15 +18,15 @@ using namespace std::chrono_literals;
 namespace pawl::redlock {
 namespace {
 
-// After attempts that were made at the same time, beside the time of an attempt.
-constexpr redis::limits split_bounds{.first_pause = 5ms, .longest_pause = 500ms};
+// After rounds that were made at the same time, beside the time of an attempt.
+constexpr core::pause_lengths split_pauses{.first = 5ms, .longest = 500ms};
 // After so many splits in a row, a waiter waits as for a held lock: the rest of a dead client, or a
 // holder of which some nodes cannot tell.
 constexpr unsigned most_splits = 6;
 // Without fencing, the holder may be of another library, which wakes nobody.
-constexpr redis::limits poll_bounds{.first_pause = 50ms, .longest_pause = 1s};
+constexpr core::pause_lengths poll_lengths{.first = 50ms, .longest = 1s};
 // After messages that the lock is free, and it was not. Anybody who may publish can send them.
-constexpr redis::limits wake_bounds{.first_pause = 2ms, .longest_pause = 100ms};
+constexpr core::pause_lengths wake_lengths{.first = 2ms, .longest = 100ms};
 constexpr auto seldom_woken = 1s;
 // During a quarantine, a waiter asks the nodes at least so often.
 constexpr auto longest_quarantine_pause = 5s;
@@ -36,14 +35,14 @@ constexpr auto longest_quarantine_pause = 5s;
 
 struct locks::acquire_try {
     explicit acquire_try(runtime& time, std::string_view owner)
-        : rank(rank_of(owner)), pauses(time, split_bounds) {}
+        : rank(rank_of(owner)), pauses(time, split_pauses) {}
 
     const std::string rank;
     precedence known{};
-    redis::back_off pauses;
+    core::back_off pauses;
     unsigned splits = 0;  // in a row
 
-    // The nodes tell the attempts apart by their owners, so each has a new one.
+    // The nodes tell the rounds apart by their owners, so each has a new one.
     [[nodiscard]] std::string next_owner(runtime& time) const {
         return rank + core::random_hex(time, (std::size_t{2} * 16 - rank_size) / 2);
     }
@@ -68,7 +67,7 @@ struct locks::acquire_try {
 };
 
 // When a waiter tries again if no node wakes it.
-time_point locks::next_attempt_after(const attempt_result& failed, redis::back_off& poll_pauses) {
+time_point locks::next_attempt_after(const attempt_result& failed, core::back_off& poll_pauses) {
     auto result = now() + core::random_between(time(), redis::min_refresh_interval,
                                                redis::max_refresh_interval);
     if (!set_.is_fenced()) result = std::min(result, now() + poll_pauses.next_pause());
@@ -83,47 +82,30 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     const bool is_blocking = give_up_at > now();
     std::optional<waiter> own_waiter;
     if (is_blocking) own_waiter.emplace(*this, requested.name);
-    redis::back_off outage_pauses(time(), bounds_);
     acquire_try current(time(), requested.owner);
     const auto try_ends = try_deadline();
-    redis::back_off poll_pauses(time(), poll_bounds);
-    redis::back_off wake_pauses(time(), wake_bounds);
+    core::back_off poll_pauses(time(), poll_lengths);
+    core::back_off wake_pauses(time(), wake_lengths);
     std::optional<time_point> last_woken;
-    core::wait_notice notice(time(), context_.log);
-    std::string next_owner;
-    for (;; next_owner = current.next_owner(time())) {
-        attempt_result result;
+    std::string owner = requested.owner;
+    for (;; owner = current.next_owner(time())) {
         const auto ends_by = is_blocking ? reply_deadline(true, give_up_at) : try_ends;
-        result.trouble = co_await members_.wait_for_majority(ends_by);
-        if (!result.trouble) {
-            std::vector<requested_lock> wanted;
-            wanted.push_back(
-                make_lock(requested, next_owner.empty() ? requested.owner : next_owner));
-            result = co_await try_all_nodes(std::move(wanted), requested.ttl, is_blocking, ends_by,
-                                            current.known);
-            if (own_waiter && result.is_in_line) own_waiter->may_be_in_line = true;
-        }
+        const auto shortage = co_await members_.wait_for_majority(ends_by);
+        if (shortage) throw may_be_repeated(*shortage);
+        auto written = round_owners::prepare(owner, requested.owner);
+        std::vector<requested_lock> wanted;
+        wanted.push_back(make_lock(requested, owner));
+        auto result = co_await try_all_nodes(std::move(wanted), requested.ttl, is_blocking, ends_by,
+                                             current.known);
+        if (own_waiter && result.is_in_line) own_waiter->may_be_in_line = true;
         if (!result.grants.empty()) {
-            auto granted = std::move(result.grants.front());
-            granted.owner = std::move(next_owner);
+            owners_.add(std::move(written));
             if (own_waiter) own_waiter->was_granted = true;
-            co_return granted;
+            co_return std::move(result.grants.front());
         }
+        if (result.trouble) throw may_be_repeated(*result.trouble);
         if (!result.split) current.end_series_of_splits();
-        if (result.trouble && (now() >= give_up_at || !core::is_transient(*result.trouble)))
-            throw *result.trouble;
         if (now() >= give_up_at && (is_blocking || !result.split)) co_return std::nullopt;
-        if (result.trouble) {
-            notice.report(result.trouble->what());
-            auto until = now() + outage_pauses.next_pause();
-            // An operator may end the quarantine.
-            if (const auto end = members_.quarantine_end())
-                until =
-                    std::max(until, std::min<time_point>(*end, now() + longest_quarantine_pause));
-            co_await own_waiter->woken.wait_until(std::min(give_up_at, until));
-            continue;
-        }
-        outage_pauses.reset();
         if (result.split && (!is_blocking || current.splits < most_splits)) {
             const auto wait = is_blocking
                                   ? std::min(current.pause_after(result), give_up_at - now())
@@ -146,6 +128,14 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     }
 }
 
+// During a quarantine, earlier requests would be in vain; an operator may end it.
+error locks::may_be_repeated(const error& trouble) const {
+    const auto end = members_.quarantine_end();
+    if (!end || !trouble.is_transient()) return trouble;
+    return {trouble.reason(), trouble.what(), true,
+            std::min<time_point>(*end, now() + longest_quarantine_pause)};
+}
+
 asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> claims,
                                                          time_point give_up_at) {
     const bool is_blocking = give_up_at > now();
@@ -154,24 +144,25 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
         return is_blocking ? reply_deadline(true, give_up_at) : try_ends;
     };
     const auto trouble = co_await members_.wait_for_majority(end_of_attempt());
-    if (trouble) throw *trouble;
+    if (trouble) throw may_be_repeated(*trouble);
     acquire_try current(time(), claims.front().owner);
     // A wait goes on with one name after the other.
     const auto split_until = std::min(give_up_at, now() + longest_try());
     const auto ttl = std::ranges::min(claims, {}, &claim::ttl).ttl;
     for (;;) {
         std::vector<requested_lock> wanted;
-        std::vector<std::string> owners;
+        std::vector<round_owners::prepared_entry> written;
         // All owners of a try have its rank, so that two sets are in the same order at each name.
         for (const auto& each : claims) {
-            owners.push_back(current.next_owner(time()));
-            wanted.push_back(make_lock(each, owners.back()));
+            const auto owner = current.next_owner(time());
+            written.push_back(round_owners::prepare(owner, each.owner));
+            wanted.push_back(make_lock(each, owner));
         }
         auto result =
             co_await try_all_nodes(std::move(wanted), ttl, false, end_of_attempt(), current.known);
-        if (result.trouble) throw *result.trouble;
+        if (result.trouble) throw may_be_repeated(*result.trouble);
         for (std::size_t i = 0; i < result.grants.size(); ++i)
-            result.grants[i].owner = std::move(owners[i]);
+            owners_.add(std::move(written[i]));
         if (!result.split) co_return std::move(result.grants);
         if (is_blocking && now() >= split_until) co_return std::vector<grant>();
         const auto wait = is_blocking ? std::min(current.pause_after(result), split_until - now())

@@ -9,6 +9,7 @@
 #include "attempt.hpp"
 #include "backend.hpp"
 #include "members.hpp"
+#include "round_owners.hpp"
 
 #include "../common/keys.hpp"
 #include "../common/lock_base.hpp"
@@ -75,8 +76,10 @@ private:
     };
     // One acquire, over all its attempts.
     struct acquire_try;
+    // The error of an attempt, with the time from which another one may succeed, if that is known.
+    [[nodiscard]] error may_be_repeated(const error& trouble) const;
     [[nodiscard]] time_point next_attempt_after(const attempt_result& failed,
-                                                redis::back_off& poll_pauses);
+                                                core::back_off& poll_pauses);
     boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> requested,
                                                          duration ttl, bool waits,
                                                          time_point ends_by,
@@ -229,6 +232,7 @@ private:
     const set_parameters set_;
     members members_;
     std::multimap<std::string, waiter*, std::less<>> waiters_;
+    round_owners owners_;
     std::list<attempt*> attempts_;              // that are not decided yet
     std::vector<unsigned> requests_in_flight_;  // of each node
     [[nodiscard]] std::string node_time_text(std::size_t node, time_point when) const;

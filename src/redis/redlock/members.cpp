@@ -38,7 +38,7 @@ members::members(std::vector<redis::link*> nodes, std::vector<std::string> names
       context_(context),
       bounds_(bounds),
       client_(client),
-      repair_pauses_(*context.time, bounds),
+      repair_pauses_(*context.time, bounds.pauses()),
       changed_(*context.time, context.strand) {
     for (std::size_t i = 0; i < nodes.size(); ++i)
         nodes_.push_back({.server = nodes[i], .name = std::move(names[i])});

@@ -9,7 +9,7 @@
 
 #include "member_calls.hpp"
 
-#include "../common/back_off.hpp"
+#include "../common/limits.hpp"
 #include "../scripting/known_scripts.hpp"
 #include "../transport/link.hpp"
 
@@ -312,7 +312,7 @@ private:
     const backend_context& context_;
     const redis::limits& bounds_;
     background& client_;
-    redis::back_off repair_pauses_;
+    core::back_off repair_pauses_;
     redis::known_scripts known_scripts_;
     core::wakeup_list changed_;
     time_point next_repair_ = time_point::min();

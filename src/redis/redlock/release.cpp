@@ -107,6 +107,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     const operation_guard operation(*this);
     const bool was_in_time = now() < held.grant.deadline;
     end_renewals_of(held);
+    owners_.forget(held.claim.owner);
     auto locks_of_hold = std::make_shared<const std::vector<requested_lock>>(1, lock_of(held));
     const auto round = std::make_shared<release_round>(
         std::move(locks_of_hold),

@@ -6,7 +6,6 @@
 #include "node_request.hpp"
 #include "renewal_tally.hpp"
 
-#include "../common/back_off.hpp"
 
 #include <algorithm>
 #include <list>
@@ -158,9 +157,8 @@ asio::awaitable<void> locks::renew_round(std::shared_ptr<renewal_round> round) {
 }
 
 asio::awaitable<void> locks::renew_at_node(std::shared_ptr<renewal_round> round, std::size_t node) {
-    const redis::limits bounds{.first_pause = round->shortest_ttl / first_pause_share,
-                               .longest_pause = round->shortest_ttl / longest_pause_share};
-    redis::back_off pauses(time(), bounds);
+    core::back_off pauses(time(), {.first = round->shortest_ttl / first_pause_share,
+                                   .longest = round->shortest_ttl / longest_pause_share});
     bool may_repeat_at_once = true;
     for (;;) {
         auto positions = round->positions_for(node, now());

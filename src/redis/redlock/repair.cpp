@@ -45,7 +45,7 @@ void members::repair_without_requests() {
 
 asio::awaitable<void> members::repeat_repairs() {
     const core::flag_guard guard(repeats_repairs_);
-    redis::back_off pauses(*context_.time, {.first_pause = 1s, .longest_pause = 60s});
+    core::back_off pauses(*context_.time, {.first = 1s, .longest = 60s});
     while (!is_stopped_ && std::ranges::any_of(nodes_, &node_record::needs_repair)) {
         if (is_connected()) start_repair();
         const auto next = now() + pauses.next_pause();

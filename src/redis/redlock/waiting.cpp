@@ -74,7 +74,7 @@ void locks::on_forced_release(std::string_view owner, std::string_view run) {
                 each->abandon();
                 each->changed.notify();
             }
-        context_.listener->on_loss(owner, loss_reason::forced);
+        context_.listener->on_loss(owners_.claimed_as(owner), loss_reason::forced);
         return;
     }
 }

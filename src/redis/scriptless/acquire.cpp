@@ -3,13 +3,11 @@
 
 #include "locks.hpp"
 
-#include "../common/back_off.hpp"
 #include "../common/lock_errors.hpp"
 #include "../common/values.hpp"
 #include "../transport/server_errors.hpp"
 
 #include "../../core/util/random.hpp"
-#include "../../core/util/wait_notice.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,14 +18,6 @@ namespace asio = boost::asio;
 
 namespace pawl::redis::scriptless {
 namespace {
-
-// A polling waiter sees a release some 0.2 s late at the most.
-limits polling_limits(const limits& bounds) {
-    auto result = bounds;
-    result.first_pause = bounds.first_poll_pause;
-    result.longest_pause = bounds.longest_poll_pause;
-    return result;
-}
 
 // Other errors may be those of a proxy, and the server may have executed the command.
 bool is_refused(const reply& answer) {
@@ -55,48 +45,20 @@ undo_queue::undo locks::undo_of(std::shared_ptr<const written_value> written) {
     return undo;
 }
 
+// A server without scripts has no queue, so the core polls.
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
                                                      time_point give_up_at) {
     const bool is_blocking = give_up_at > now();
-    back_off outage_pauses(time(), bounds_);
-    back_off poll_pauses(time(), polling_limits(bounds_));
-    core::wait_notice notice(time(), context_.log);
-    bool is_first_answer = true;
-    // Each attempt after the first has a new owner: the undo of a lost request names its value, so
-    // no other request may write the same one.
-    std::string next_owner;
-    for (;; next_owner = core::random_hex(time(), 16)) {
-        std::optional<error> trouble;
-        {
-            const auto written =
-                make_written_value(requested, next_owner.empty() ? requested.owner : next_owner);
-            acquire_attempt undo_guard(undo_of(written), requested.ttl);
-            try {
-                const auto deadline = reply_deadline(is_blocking, give_up_at);
-                auto result = co_await take_free_lock(undo_guard, *written, requested, deadline);
-                if (result) {
-                    result->owner = std::move(next_owner);
-                    co_return result;
-                }
-                // The refusal does not tell a held lock from another program's data.
-                if (std::exchange(is_first_answer, false))
-                    co_await check_key(written->lock_keys, deadline);
-                outage_pauses.reset();
-            } catch (const connection_lost& e) {
-                trouble = lock_unreachable(requested.name, e.what());
-            } catch (const error& e) {
-                if (e.reason() != errc::unavailable) throw;
-                trouble = e;
-            }
-        }
-        if (trouble) notice.report(trouble->what());
-        if (now() >= give_up_at) {
-            if (trouble) throw *trouble;
-            co_return std::nullopt;
-        }
-        const auto pause = trouble ? outage_pauses.next_pause() : poll_pauses.next_pause();
-        core::wakeup pause_timer(time(), context_.strand);
-        co_await pause_timer.wait_until(std::min(give_up_at, now() + pause));
+    const auto written = make_written_value(requested, requested.owner);
+    acquire_attempt undo_guard(undo_of(written), requested.ttl);
+    try {
+        const auto deadline = reply_deadline(is_blocking, give_up_at);
+        auto result = co_await take_free_lock(undo_guard, *written, requested, deadline);
+        // The refusal does not tell a held lock from another program's data.
+        if (!result && !requested.was_taken) co_await check_key(written->lock_keys, deadline);
+        co_return result;
+    } catch (const connection_lost& e) {
+        throw lock_unreachable(requested.name, e.what());
     }
 }
 
