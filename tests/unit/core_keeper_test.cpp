@@ -100,8 +100,8 @@ TEST_F(KeeperOnDemand, AHandOffIsConfirmedAgainWithinItsWindow) {
     core::lease_keeper::reservation reservation(
         keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
     auto granted = reservation.keep({.deadline = time_.now() + window,
-                                                  .stored_value = "window's value",
-                                                  .needs_renewal = true});
+                                     .stored_value = "window's value",
+                                     .needs_renewal = true});
     const auto passed = std::exchange(granted.held_lease, nullptr);
     std::size_t repetitions = 0;
     for (auto remaining = window; remaining > 100ms; remaining -= 10ms) {
@@ -139,8 +139,8 @@ TEST_F(KeeperOnDemand, ALossThatOvertakesItsGrantIsReported) {
         keeper_, std::make_shared<core::lease>(nullptr, time_, requested, forever));
     keeper_.handle_pushed_loss("forced owner", loss_reason::forced);
     EXPECT_EQ(losses_, 0);
-    auto granted = reservation.keep({.deadline = time_.now() + ttl - drift(ttl),
-                                                     .stored_value = "forced value"});
+    auto granted = reservation.keep(
+        {.deadline = time_.now() + ttl - drift(ttl), .stored_value = "forced value"});
     const auto forced = std::exchange(granted.held_lease, nullptr);
     run_ready();
     EXPECT_EQ(losses_, 1);

@@ -317,8 +317,8 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
         if (now >= wait_ends_at) throw timeout_error(name, requested);
         if (failure && !failure->is_transient()) throw error(*failure);
         // A service that hands locks over has a queue, in which the next attempt waits.
-        const bool is_repeated_at_once = !failure && !reservation.requested().was_taken &&
-                                         backend_->capabilities().hands_over;
+        const bool is_repeated_at_once =
+            !failure && !reservation.requested().was_taken && backend_->capabilities().hands_over;
         if (!is_repeated_at_once && !pauses)
             pauses = std::make_unique<attempt_pauses>(time(), strand_, options_.log);
         if (failure)

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "../lease/lease_keeper.hpp"
-#include "engine_registry.hpp"
 #include "../util/outage.hpp"
+#include "engine_registry.hpp"
 #include "waiting_room.hpp"
 
 #include <pawl/client_options.hpp>

@@ -78,8 +78,7 @@ std::error_code make_error_code(errc code) noexcept {
     return {static_cast<int>(code), error_category()};
 }
 
-error::error(errc code, const std::string& sentence)
-    : error(code, sentence, may_pass(code)) {}
+error::error(errc code, const std::string& sentence) : error(code, sentence, may_pass(code)) {}
 
 error::error(errc code, const std::string& sentence, bool is_transient,
              std::optional<time_point> retry_at)

@@ -48,7 +48,8 @@ grant grant_from_refresh(const waiter& own_waiter, const refresh_reply& reply, t
 // cause no pause, since a race looks the same.
 class refresh_pacer {
 public:
-    refresh_pacer(runtime& time, const limits& bounds) : time_(time), pauses_(time, bounds.pauses()) {}
+    refresh_pacer(runtime& time, const limits& bounds)
+        : time_(time), pauses_(time, bounds.pauses()) {}
 
     // The time of the next refresh. `sent_at` is the time of the last one.
     [[nodiscard]] time_point next_time(time_point sent_at, time_point refresh_at) noexcept {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// An attempt: rounds in which all nodes are asked, until the locks are granted, the wait is over, or
-// too few nodes answer.
+// An attempt: rounds in which all nodes are asked, until the locks are granted, the wait is over,
+// or too few nodes answer.
 #include "locks.hpp"
-
 
 #include "../../core/util/back_off.hpp"
 #include "../../core/util/random.hpp"

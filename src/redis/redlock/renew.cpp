@@ -6,7 +6,6 @@
 #include "node_request.hpp"
 #include "renewal_tally.hpp"
 
-
 #include <algorithm>
 #include <list>
 #include <utility>
