@@ -117,7 +117,7 @@ void a_shared_mutex_is_downgraded(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target);
     shared_mutex own_mutex(locks, "it", options), same(other, "it", options);
-    require_equal(failure_of([&] { own_mutex.downgrade(); }), errc::bad_option,
+    require_equal(failure_of([&] { own_mutex.downgrade(); }), errc::not_held,
                   "a downgrade without a hold");
     own_mutex.lock();
     const fencing_token token = own_mutex.token();
@@ -167,8 +167,8 @@ template <class Lock>
 void require_missing_hold_reported(Lock& tested_lock, const std::function<void()>& lock,
                                    const std::function<void()>& unlock) {
     const auto require_no_hold = [&] {
-        require_equal(failure_of([&] { (void)tested_lock.token(); }), errc::bad_option, "a token");
-        require_equal(failure_of([&] { (void)tested_lock.lost(); }), errc::bad_option, "a loss");
+        require_equal(failure_of([&] { (void)tested_lock.token(); }), errc::not_held, "a token");
+        require_equal(failure_of([&] { (void)tested_lock.lost(); }), errc::not_held, "a loss");
         require(!tested_lock.handle(), "a handle without a hold");
     };
     require_no_hold();

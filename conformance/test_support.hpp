@@ -128,7 +128,7 @@ void require_renewal(Lock& lock, blocking::client& other) {
     lock.renew();
     require(lock.handle().safe_until() > before, "renew did not move safe_until");
     background_task([&] {
-        require_equal(failure_of([&] { lock.renew(); }), errc::bad_option, "renew without a hold");
+        require_equal(failure_of([&] { lock.renew(); }), errc::not_held, "renew without a hold");
     }).get();
     require(other.force_release("it"), "force_release of a held lock reported no holder");
     require_equal(failure_of([&] { lock.renew(); }), errc::lost, "renew after a forced release");

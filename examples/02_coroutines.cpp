@@ -22,13 +22,12 @@ struct shelf {
 };
 
 asio::awaitable<void> buy(pawl::client& locks, shelf& stock) {
-    pawl::held_lock lock =
-        co_await locks.async_acquire("shelf", {.ttl = 10s, .wait = 1min}, asio::use_awaitable);
+    pawl::held_lock lock = co_await locks.async_acquire("shelf", {.ttl = 10s, .wait = 1min});
     const int seen = stock.books;
     co_await asio::post(asio::use_awaitable);  // other coroutines run here, without the lock
     stock.books = seen - 1;
     ++stock.sold;
-    const auto result = co_await lock.async_release(asio::use_awaitable);
+    const auto result = co_await lock.async_release();
     if (result != pawl::release_result::released)
         std::cerr << "The lock may have ended before: " << to_string(result) << '\n';
 }

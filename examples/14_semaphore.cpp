@@ -24,11 +24,11 @@ struct printer {
 };
 
 asio::awaitable<void> print(pawl::semaphore permits, printer& slow) {
-    auto permit = co_await permits.async_acquire(1, asio::use_awaitable);
+    auto permit = co_await permits.async_acquire(1);
     slow.most = std::max(slow.most, ++slow.inside);
     co_await asio::post(asio::use_awaitable);  // other coroutines run here; at most two print
     --slow.inside;
-    (void)co_await permit.async_release(asio::use_awaitable);
+    (void)co_await permit.async_release();
 }
 
 int main(int argc, char** argv) {

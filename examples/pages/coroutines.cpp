@@ -9,7 +9,6 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <exception>
 #include <string>
@@ -23,8 +22,7 @@ using namespace std::chrono_literals;
 namespace {
 
 asio::awaitable<bool> name_the_result(pawl::client& locks) {
-    pawl::held_lock lock =
-        co_await locks.async_try_acquire("shelf", {.ttl = 10s}, asio::use_awaitable);
+    pawl::held_lock lock = co_await locks.async_try_acquire("shelf", {.ttl = 10s});
     if (!lock) co_return false;  // another caller has it
     co_return true;
 }
@@ -41,7 +39,7 @@ asio::awaitable<void> move_items(pawl::held_lock&) { co_return; }
 
 asio::awaitable<bool> name_the_arguments(pawl::client& locks) {
     const std::vector<std::string> names{"a", "b"};
-    auto both = co_await locks.async_acquire_all(names, {.ttl = 10s}, asio::use_awaitable);
+    auto both = co_await locks.async_acquire_all(names, {.ttl = 10s});
     co_await pawl::with_lock(locks, "shelf", {.ttl = 10s}, move_items);
     co_return both.owns_lock();
 }
@@ -51,7 +49,7 @@ asio::awaitable<void> run_all(pawl::client& locks, int& passed) {
         const bool is_right = co_await each(locks);
         if (is_right) ++passed;
     }
-    co_await locks.async_close(asio::use_awaitable);
+    co_await locks.async_close();
 }
 
 }  // namespace

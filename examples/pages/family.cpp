@@ -8,7 +8,6 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <array>
 #include <chrono>
@@ -96,8 +95,8 @@ bool semaphore(pawl::blocking::client& locks) {
 asio::awaitable<void> print(pawl::client& locks) {
     // From pawl/semaphore.hpp.
     pawl::semaphore printers(locks, "printer", 3, {.ttl = 10s, .wait = 1min});
-    auto permit = co_await printers.async_acquire(1, asio::use_awaitable);
-    (void)co_await permit.async_release(asio::use_awaitable);
+    auto permit = co_await printers.async_acquire(1);
+    (void)co_await permit.async_release();
 }
 
 bool strict_order(pawl::blocking::client& locks) {
@@ -123,8 +122,8 @@ bool latch(pawl::blocking::client& locks) {
 asio::awaitable<void> load(pawl::client& locks) {
     // From pawl/latch.hpp.
     pawl::latch loaded(locks, "loaded");
-    co_await loaded.async_count_down(1, asio::use_awaitable);
-    co_await loaded.async_wait(1min, asio::use_awaitable);  // errc::timed_out: not in time
+    co_await loaded.async_count_down(1);
+    co_await loaded.async_wait(1min);  // errc::timed_out: not in time
 }
 
 bool barrier(pawl::blocking::client& locks) {
@@ -154,7 +153,7 @@ asio::awaitable<void> run_party(pawl::client& locks, std::array<int, 3>& steps) 
     pawl::barrier all(locks, "phase", 3);
     for (auto& step : steps) {
         work(step);
-        co_await all.async_arrive_and_wait(1min, asio::use_awaitable);  // waits at most 1 min
+        co_await all.async_arrive_and_wait(1min);  // waits at most 1 min
     }
 }
 

@@ -63,14 +63,9 @@ void lock_both_accounts(pawl::blocking::client& locks) {
 
 asio::awaitable<void> print_the_message(pawl::client& locks) {
     pawl::diagnostics diag;
-    auto result =
-        co_await locks.async_acquire("shelf", {.wait = 1min}, diag, asio::as_tuple(asio::deferred));
+    auto result = co_await locks.async_acquire(
+        "shelf", {.wait = 1min}, pawl::redirect_diagnostics(asio::as_tuple(asio::deferred), diag));
     if (std::get<0>(result)) std::cerr << diag.message() << '\n';
-}
-
-asio::awaitable<void> throw_the_message(pawl::client& locks) {
-    auto lock = co_await locks.async_acquire("shelf", {.wait = 1min},
-                                             pawl::with_diagnostics(asio::deferred));
 }
 
 // docs/backends/redisson.md

@@ -6,13 +6,13 @@
 
 #include <pawl/client_options.hpp>
 #include <pawl/detail/operations.hpp>
-#include <pawl/diagnostics.hpp>
 #include <pawl/error.hpp>
 #include <pawl/examination.hpp>
 #include <pawl/held_lock.hpp>
 #include <pawl/held_locks.hpp>
 #include <pawl/options.hpp>
 #include <pawl/service.hpp>
+#include <pawl/with_diagnostics.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/deferred.hpp>
@@ -28,9 +28,10 @@ namespace pawl {
 // on the given executor.
 //
 // Handlers run on their associated executor, by default the client's, and never inside the
-// initiating function. In their signatures, `error_code` is boost::system::error_code. An operation
-// may be given a diagnostics object, which it sets to the message of its failure.
-// `with_diagnostics` adapts a completion token, so that an exception has the message.
+// initiating function. In their signatures, `error_code` is boost::system::error_code. The default
+// token is for coroutines: `co_await` throws a pawl::error with the message of the failure. With
+// another token, `with_diagnostics` does the same, and `redirect_diagnostics` puts the message into
+// an object.
 //
 // Cancellation: every operation but `async_close` supports terminal, partial and total. It
 // completes with boost::asio::error::operation_aborted, unless its result is there already; on
@@ -69,46 +70,28 @@ public:
     // Handler: void(error_code, held_lock).
     // Completes when the lock is granted, or the wait is over.
     // Errors: timed_out (the lock was not free in time).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, nullptr, token, nullptr,
-                                       std::move(name), options, std::nullopt);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_acquire(std::string name, lock_options options, diagnostics& diag,
-                       Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, &diag, token, nullptr,
+        return detail::initiate<Token>(engine_, &detail::start_acquire, token, nullptr,
                                        std::move(name), options, std::nullopt);
     }
 
     // As `async_acquire`, but the handle is empty, without an error, if the lock was not free
     // within `wait`. `options.wait` is ignored. Handler: void(error_code, held_lock).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_acquire_for(std::string name, duration wait, lock_options options = {},
                                Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, nullptr, token,
-                                       nullptr, std::move(name), wait, options);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_acquire_for(std::string name, duration wait, lock_options options,
-                               diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, &diag, token,
-                                       nullptr, std::move(name), wait, options);
+        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, token, nullptr,
+                                       std::move(name), wait, options);
     }
 
     // One attempt, or polling as in `options.retry`.
     // Handler: void(error_code, held_lock).
     // Completes when the service has answered the last attempt. The handle is empty, without an
     // error, if the lock is taken.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, nullptr, token, nullptr,
-                                       std::move(name), to_lock_options(options), options.retry);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_acquire(std::string name, try_options options, diagnostics& diag,
-                           Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, &diag, token, nullptr,
+        return detail::initiate<Token>(engine_, &detail::start_acquire, token, nullptr,
                                        std::move(name), to_lock_options(options), options.retry);
     }
 
@@ -122,33 +105,17 @@ public:
     // Errors: timed_out (the lock was not free in time); bad_option (the value or the options);
     // unsupported (the service is not Redis in the native layout); unavailable, for a try (an
     // earlier acquire under this value is being undone).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_acquire_as(std::string name, std::string value, lock_options options = {},
                           Token&& token = {}) {
-        return detail::initiate<Token>(
-            engine_, &detail::start_acquire_as, nullptr, token, std::move(name),
-            {.value = std::move(value), .is_adopting = false}, options, std::nullopt);
+        return detail::initiate<Token>(engine_, &detail::start_acquire_as, token, std::move(name),
+                                       {.value = std::move(value), .is_adopting = false}, options,
+                                       std::nullopt);
     }
-    template <class Token = boost::asio::deferred_t>
-    auto async_acquire_as(std::string name, std::string value, lock_options options,
-                          diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(
-            engine_, &detail::start_acquire_as, &diag, token, std::move(name),
-            {.value = std::move(value), .is_adopting = false}, options, std::nullopt);
-    }
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_acquire_as(std::string name, std::string value, try_options options = {},
                               Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_as, nullptr, token,
-                                       std::move(name),
-                                       {.value = std::move(value), .is_adopting = false},
-                                       to_lock_options(options), options.retry);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_acquire_as(std::string name, std::string value, try_options options,
-                              diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_as, &diag, token,
-                                       std::move(name),
+        return detail::initiate<Token>(engine_, &detail::start_acquire_as, token, std::move(name),
                                        {.value = std::move(value), .is_adopting = false},
                                        to_lock_options(options), options.retry);
     }
@@ -160,19 +127,10 @@ public:
     // Completes when the service has answered. The handle is empty, without an error, if no hold
     // has this value.
     // Errors: as for `async_try_acquire_as`.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_adopt(std::string name, std::string value, try_options options = {},
                      Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_as, nullptr, token,
-                                       std::move(name),
-                                       {.value = std::move(value), .is_adopting = true},
-                                       to_lock_options(options), options.retry);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_adopt(std::string name, std::string value, try_options options, diagnostics& diag,
-                     Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_as, &diag, token,
-                                       std::move(name),
+        return detail::initiate<Token>(engine_, &detail::start_acquire_as, token, std::move(name),
                                        {.value = std::move(value), .is_adopting = true},
                                        to_lock_options(options), options.retry);
     }
@@ -187,47 +145,29 @@ public:
     // nothing behind.
     // Errors: timed_out (not all were free in time); lost (one lock was lost before the last one
     // was granted).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_all, nullptr, token, nullptr,
-                                       std::move(names), options, std::nullopt);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_acquire_all(std::vector<std::string> names, lock_options options, diagnostics& diag,
-                           Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_all, &diag, token, nullptr,
+        return detail::initiate<Token>(engine_, &detail::start_acquire_all, token, nullptr,
                                        std::move(names), options, std::nullopt);
     }
     // As `async_acquire_all`, but without waiting: where one request can take all locks, nothing
     // but this request; elsewhere one attempt for each lock in turn. With
     // `options.retry`, each lock in turn is polled with that many tries, while the locks before it
     // stay held. Empty, without an error, if one of them is taken.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_all, nullptr, token, nullptr,
-                                       std::move(names), to_lock_options(options), options.retry);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_acquire_all(std::vector<std::string> names, try_options options,
-                               diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_all, &diag, token, nullptr,
+        return detail::initiate<Token>(engine_, &detail::start_acquire_all, token, nullptr,
                                        std::move(names), to_lock_options(options), options.retry);
     }
 
     // The lock's state at the service, for display only.
     // Handler: void(error_code, lock_info).
     // Completes when the service has answered.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_inspect(std::string name, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_inspect, nullptr, token,
-                                       std::move(name));
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_inspect(std::string name, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_inspect, &diag, token,
-                                       std::move(name));
+        return detail::initiate<Token>(engine_, &detail::start_inspect, token, std::move(name));
     }
 
     // Waits until the lock's fencing token differs from `seen`: a new holder, or none.
@@ -236,45 +176,28 @@ public:
     // and so has a hold without one. There is an inspection every `interval`, 1 ms or more, so
     // short holds can be missed.
     // Errors: bad_option (the interval is too short). An error of the service ends the wait.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_wait_change(std::string name, fencing_token seen, duration interval,
                            Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_wait_change, nullptr, token,
-                                       std::move(name), seen, interval);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_wait_change(std::string name, fencing_token seen, duration interval,
-                           diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_wait_change, &diag, token,
-                                       std::move(name), seen, interval);
+        return detail::initiate<Token>(engine_, &detail::start_wait_change, token, std::move(name),
+                                       seen, interval);
     }
 
     // The held locks whose names begin with `prefix`, for display only.
     // Handler: void(error_code, std::vector<lock_info>).
     // Completes when the service has answered; with an error, the servers that have answered count.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_list(std::string prefix, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_list, nullptr, token,
-                                       std::move(prefix));
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_list(std::string prefix, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_list, &diag, token,
-                                       std::move(prefix));
+        return detail::initiate<Token>(engine_, &detail::start_list, token, std::move(prefix));
     }
 
     // Takes the lock from all its holders and gives it to the next waiter. The holders lose it: at
     // once if the service pushes that, else with their next renewal.
     // Handler: void(error_code, bool).
     // Completes when the service has answered. False: the lock was free.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_force_release(std::string name, Token&& token = {}) {
         return async_force_release(std::move(name), fencing_token(), std::forward<Token>(token));
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_force_release(std::string name, diagnostics& diag, Token&& token = {}) {
-        return async_force_release(std::move(name), fencing_token(), diag,
-                                   std::forward<Token>(token));
     }
     // The same, but only if a present holder has the `expected` token, such as the one that
     // `async_inspect` has shown; a later holder keeps it. The empty token is any holder's. With
@@ -282,15 +205,9 @@ public:
     // Handler: void(error_code, bool).
     // Completes when the service has answered. False: nothing was released, because the lock was
     // free or no holder had the token.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_force_release(std::string name, fencing_token expected, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_force_release, nullptr, token,
-                                       std::move(name), expected);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_force_release(std::string name, fencing_token expected, diagnostics& diag,
-                             Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_force_release, &diag, token,
+        return detail::initiate<Token>(engine_, &detail::start_force_release, token,
                                        std::move(name), expected);
     }
 
@@ -299,28 +216,18 @@ public:
     // Handler: void(error_code).
     // Completes when the service has confirmed.
     // Errors: bad_option (the total is 0).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_resize(std::string name, std::uint32_t permits, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_resize, nullptr, token,
-                                       std::move(name), permits);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_resize(std::string name, std::uint32_t permits, diagnostics& diag,
-                      Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_resize, &diag, token,
-                                       std::move(name), permits);
+        return detail::initiate<Token>(engine_, &detail::start_resize, token, std::move(name),
+                                       permits);
     }
 
     // Examines the service, and returns what it guarantees in its present configuration.
     // Handler: void(error_code, examination).
     // Completes when the service has answered.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_examine(Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_examine, nullptr, token);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_examine(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_examine, &diag, token);
+        return detail::initiate<Token>(engine_, &detail::start_examine, token);
     }
 
     // Closes the client. Its holds are lost (loss_reason::client_closed) and released, its

@@ -10,7 +10,7 @@
 
 namespace pawl {
 
-// An operation that is given a diagnostics object sets it: to the message of its failure, which
+// With `redirect_diagnostics`, an operation sets this object: to the message of its failure, which
 // says what happened, to which lock or URL, and what to do next, or to an empty message when it
 // succeeds. It does so on the handler's executor, directly before it calls the handler. The object
 // must outlive the operation, and belongs to one operation at a time. A plain value.

@@ -28,27 +28,18 @@ public:
     // Handler: void(error_code, held_lock).
     // Completes when this candidate leads, or the wait is over.
     // Errors: timed_out (this candidate did not lead in time).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_campaign(Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, nullptr, token, nullptr,
-                                       name_, options_, std::nullopt);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_campaign(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, &diag, token, nullptr,
-                                       name_, options_, std::nullopt);
+        return detail::initiate<Token>(engine_, &detail::start_acquire, token, nullptr, name_,
+                                       options_, std::nullopt);
     }
 
     // The present leader, for display only.
     // Handler: void(error_code, lock_info).
     // Completes when the service has answered.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_leader(Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_inspect, nullptr, token, name_);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_leader(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_inspect, &diag, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_inspect, token, name_);
     }
 
     // Waits for another term than `seen`. The empty token means no leader, so the default waits for
@@ -57,17 +48,11 @@ public:
     // Completes when an inspection finds another term. There is an inspection every `interval`, 1
     // ms or more: it can miss a short term, but not the newest.
     // Errors: bad_option (the interval is too short). An error of the service ends the wait.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_wait_change(fencing_token seen = {}, duration interval = std::chrono::seconds(1),
                            Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_wait_change, nullptr, token, name_,
-                                       seen, interval);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_wait_change(fencing_token seen, duration interval, diagnostics& diag,
-                           Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_wait_change, &diag, token, name_,
-                                       seen, interval);
+        return detail::initiate<Token>(engine_, &detail::start_wait_change, token, name_, seen,
+                                       interval);
     }
 
 private:

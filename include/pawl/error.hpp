@@ -40,7 +40,7 @@ enum class errc {
     protocol,       // the service sent an unexpected reply [protocol_error]
     exhausted,      // this program lacks threads, file descriptors, timers or memory
                     // [resource_unavailable_try_again]
-    not_held,       // the handle is empty [operation_not_permitted]
+    not_held,       // the handle is empty, or the thread has no hold [operation_not_permitted]
     deadlock,       // the caller would wait for itself [resource_deadlock_would_occur]
     not_durable,    // the lock was granted and released again, because too few copies of the grant
                     // were made in time [resource_unavailable_try_again]

@@ -6,7 +6,7 @@
 
 #include <pawl/detail/held_lock_base.hpp>
 #include <pawl/detail/operations.hpp>
-#include <pawl/diagnostics.hpp>
+#include <pawl/with_diagnostics.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/deferred.hpp>
@@ -67,13 +67,9 @@ public:
     // the request is repeated until the lease ends.
     // Cancellation: none.
     // Errors: lost (the hold has ended).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_renew(Token&& token = {}) {
-        return detail::initiate<Token>(lease(), &detail::start_renew, nullptr, token);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_renew(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(lease(), &detail::start_renew, &diag, token);
+        return detail::initiate<Token>(lease(), &detail::start_renew, token);
     }
 
     // Turns an exclusive hold into a shared one and renews it. No writer gets the lock in between,
@@ -83,13 +79,9 @@ public:
     // Cancellation: none.
     // Errors: lost (the hold has ended); bad_option (it has permits); unsupported (the service has
     // no shared locks).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_downgrade(Token&& token = {}) {
-        return detail::initiate<Token>(lease(), &detail::start_downgrade, nullptr, token);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_downgrade(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(lease(), &detail::start_downgrade, &diag, token);
+        return detail::initiate<Token>(lease(), &detail::start_downgrade, token);
     }
 
     // Waits for the loss of the hold.
@@ -97,13 +89,9 @@ public:
     // Completes without an error when the hold is lost, and with `operation_aborted` when it is
     // released first.
     // Cancellation: terminal, partial and total, with `operation_aborted`; the hold stays.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_wait_lost(Token&& token = {}) {
-        return detail::initiate<Token>(lease(), &detail::start_wait_lost, nullptr, token);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_wait_lost(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(lease(), &detail::start_wait_lost, &diag, token);
+        return detail::initiate<Token>(lease(), &detail::start_wait_lost, token);
     }
 
 private:

@@ -6,8 +6,8 @@
 
 #include <pawl/detail/lock_set.hpp>
 #include <pawl/detail/operations.hpp>
-#include <pawl/diagnostics.hpp>
 #include <pawl/held_lock.hpp>
+#include <pawl/with_diagnostics.hpp>
 
 #include <utility>
 #include <vector>
@@ -44,16 +44,10 @@ public:
     // Completes when the service has confirmed every renewal, or when one has failed.
     // Cancellation: none.
     // Errors: lost (one of the holds has ended; the locks after it were not renewed).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_renew(Token&& token = {}) {
         throw_if_empty();
-        return detail::initiate<Token>(first_lease(), &detail::start_renew_all, nullptr, token,
-                                       handle_ids());
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_renew(diagnostics& diag, Token&& token = {}) {
-        throw_if_empty();
-        return detail::initiate<Token>(first_lease(), &detail::start_renew_all, &diag, token,
+        return detail::initiate<Token>(first_lease(), &detail::start_renew_all, token,
                                        handle_ids());
     }
 

@@ -34,15 +34,10 @@ public:
     // Handler: void(error_code, bool).
     // Completes when the service has answered. False: the latch is counting.
     // Errors: bad_option (the count is 0, or the ttl is out of range).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_set(std::uint32_t count, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_set_latch, nullptr, token, name_,
-                                       count, options_);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_set(std::uint32_t count, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_set_latch, &diag, token, name_,
-                                       count, options_);
+        return detail::initiate<Token>(engine_, &detail::start_set_latch, token, name_, count,
+                                       options_);
     }
 
     // Subtracts 1 or more steps, to 0 at the least.
@@ -50,80 +45,51 @@ public:
     // Completes when the service has confirmed. The step counts once, also when the connection
     // breaks.
     // Errors: unreachable (the step counted once or not at all, and no answer says which).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_count_down(std::uint32_t steps = 1, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_count_down, nullptr, token, name_,
-                                       steps);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_count_down(std::uint32_t steps, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_count_down, &diag, token, name_,
-                                       steps);
+        return detail::initiate<Token>(engine_, &detail::start_count_down, token, name_, steps);
     }
 
     // Handler: void(error_code, bool).
     // Completes when the service has answered. True: the count is 0.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_wait(Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_try_wait, nullptr, token, name_);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_wait(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_try_wait, &diag, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_try_wait, token, name_);
     }
 
     // Waits for the count 0. Waits while the service is away, too.
     // Handler: void(error_code).
     // Completes when the present generation has reached 0, also if the latch was set again at once.
     // Errors: timed_out (not within `wait`, which is 0 or more).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_wait(duration wait = forever, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_wait_latch, nullptr, token, name_,
-                                       phase{}, wait);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_wait(duration wait, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_wait_latch, &diag, token, name_,
-                                       phase{}, wait);
+        return detail::initiate<Token>(engine_, &detail::start_wait_latch, token, name_, phase{},
+                                       wait);
     }
 
     // Subtracts one step, then waits as `async_wait`. The step stays counted when the wait fails or
     // is cancelled.
     // Handler: void(error_code).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_arrive_and_wait(duration wait = forever, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_count_down_and_wait, nullptr, token,
-                                       name_, wait);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_arrive_and_wait(duration wait, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_count_down_and_wait, &diag, token,
-                                       name_, wait);
+        return detail::initiate<Token>(engine_, &detail::start_count_down_and_wait, token, name_,
+                                       wait);
     }
 
     // The state, for display only. An unknown latch is no error.
     // Handler: void(error_code, latch_info).
     // Completes when the service has answered.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_inspect(Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, nullptr, token,
-                                       name_);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_inspect(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, &diag, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, token, name_);
     }
 
     // Removes the latch. Its waiters get errc::lost, or success in Redisson's layout.
     // Handler: void(error_code, bool).
     // Completes when the service has answered. False: the latch did not exist.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_reset(Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_reset_latch, nullptr, token, name_);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_reset(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_reset_latch, &diag, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_reset_latch, token, name_);
     }
 
 private:
@@ -148,62 +114,38 @@ public:
     // waits or gives up waiting.
     // Handler: void(error_code, phase), with the phase.
     // Completes when the service has confirmed.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_arrive(Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_arrive, nullptr, token, name_,
-                                       parties_, options_);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_arrive(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_arrive, &diag, token, name_,
-                                       parties_, options_);
+        return detail::initiate<Token>(engine_, &detail::start_arrive, token, name_, parties_,
+                                       options_);
     }
 
     // Waits for the end of a phase.
     // Handler: void(error_code).
     // Completes when all parties have arrived in that phase.
     // Errors: timed_out (not within `wait`, which is 0 or more).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_wait(phase arrival, duration wait = forever, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_wait_latch, nullptr, token, name_,
-                                       arrival, wait);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_wait(phase arrival, duration wait, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_wait_latch, &diag, token, name_,
-                                       arrival, wait);
+        return detail::initiate<Token>(engine_, &detail::start_wait_latch, token, name_, arrival,
+                                       wait);
     }
 
     // Arrives, then waits for the others.
     // Handler: void(error_code).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_arrive_and_wait(duration wait = forever, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_arrive_and_wait, nullptr, token,
-                                       name_, parties_, options_, wait);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_arrive_and_wait(duration wait, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_arrive_and_wait, &diag, token, name_,
+        return detail::initiate<Token>(engine_, &detail::start_arrive_and_wait, token, name_,
                                        parties_, options_, wait);
     }
 
     // As latch's functions of the same names.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_inspect(Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, nullptr, token,
-                                       name_);
+        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, token, name_);
     }
-    template <class Token = boost::asio::deferred_t>
-    auto async_inspect(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_inspect_latch, &diag, token, name_);
-    }
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_reset(Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_reset_latch, nullptr, token, name_);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_reset(diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_reset_latch, &diag, token, name_);
+        return detail::initiate<Token>(engine_, &detail::start_reset_latch, token, name_);
     }
 
 private:

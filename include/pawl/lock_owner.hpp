@@ -29,66 +29,36 @@ public:
     explicit lock_owner(client& locks) : io_object(locks), owner_(detail::make_owner(engine_)) {}
 
     // As client::async_acquire, client::async_try_acquire_for and client::async_try_acquire.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_acquire(std::string name, lock_options options = {}, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, nullptr, token, owner_,
+        return detail::initiate<Token>(engine_, &detail::start_acquire, token, owner_,
                                        std::move(name), options, std::nullopt);
     }
-    template <class Token = boost::asio::deferred_t>
-    auto async_acquire(std::string name, lock_options options, diagnostics& diag,
-                       Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, &diag, token, owner_,
-                                       std::move(name), options, std::nullopt);
-    }
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_acquire_for(std::string name, duration wait, lock_options options = {},
                                Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, nullptr, token,
-                                       owner_, std::move(name), wait, options);
+        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, token, owner_,
+                                       std::move(name), wait, options);
     }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_acquire_for(std::string name, duration wait, lock_options options,
-                               diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_try_acquire_for, &diag, token,
-                                       owner_, std::move(name), wait, options);
-    }
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, nullptr, token, owner_,
-                                       std::move(name), to_lock_options(options), options.retry);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_acquire(std::string name, try_options options, diagnostics& diag,
-                           Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire, &diag, token, owner_,
+        return detail::initiate<Token>(engine_, &detail::start_acquire, token, owner_,
                                        std::move(name), to_lock_options(options), options.retry);
     }
 
     // As client::async_acquire_all and client::async_try_acquire_all. Locks that the owner holds
     // already are entered again. An owner that holds a lock and waits for others can deadlock with
     // another owner, so set `wait`.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_acquire_all(std::vector<std::string> names, lock_options options = {},
                            Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_all, nullptr, token, owner_,
+        return detail::initiate<Token>(engine_, &detail::start_acquire_all, token, owner_,
                                        std::move(names), options, std::nullopt);
     }
-    template <class Token = boost::asio::deferred_t>
-    auto async_acquire_all(std::vector<std::string> names, lock_options options, diagnostics& diag,
-                           Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_all, &diag, token, owner_,
-                                       std::move(names), options, std::nullopt);
-    }
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_all, nullptr, token, owner_,
-                                       std::move(names), to_lock_options(options), options.retry);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_acquire_all(std::vector<std::string> names, try_options options,
-                               diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_all, &diag, token, owner_,
+        return detail::initiate<Token>(engine_, &detail::start_acquire_all, token, owner_,
                                        std::move(names), to_lock_options(options), options.retry);
     }
 

@@ -34,41 +34,26 @@ public:
     // Handler: void(error_code, held_lock).
     // Completes when the permits are granted, or the wait is over.
     // Errors: timed_out (the permits were not free in time).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_acquire(std::uint32_t permits = 1, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_permits, nullptr, token,
-                                       total_, name_, options_for(permits), false);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_acquire(std::uint32_t permits, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_permits, &diag, token,
-                                       total_, name_, options_for(permits), false);
+        return detail::initiate<Token>(engine_, &detail::start_acquire_permits, token, total_,
+                                       name_, options_for(permits), false);
     }
     // One attempt.
     // Handler: void(error_code, held_lock).
     // Completes when the service has answered. The handle is empty, without an error, if the
     // permits are not free.
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_try_acquire(std::uint32_t permits = 1, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_permits, nullptr, token,
-                                       total_, name_, options_for(permits), true);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_try_acquire(std::uint32_t permits, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_acquire_permits, &diag, token,
-                                       total_, name_, options_for(permits), true);
+        return detail::initiate<Token>(engine_, &detail::start_acquire_permits, token, total_,
+                                       name_, options_for(permits), true);
     }
     // Sets the total for all processes, as client::async_resize.
     // Handler: void(error_code).
-    template <class Token = boost::asio::deferred_t>
+    template <class Token = default_token>
     auto async_resize(std::uint32_t permits, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_resize_total, nullptr, token, total_,
-                                       name_, permits);
-    }
-    template <class Token = boost::asio::deferred_t>
-    auto async_resize(std::uint32_t permits, diagnostics& diag, Token&& token = {}) {
-        return detail::initiate<Token>(engine_, &detail::start_resize_total, &diag, token, total_,
-                                       name_, permits);
+        return detail::initiate<Token>(engine_, &detail::start_resize_total, token, total_, name_,
+                                       permits);
     }
 
 private:

@@ -30,7 +30,7 @@ namespace detail {
 
 template <class Locks>
 concept async_locks = requires(Locks& locks, std::string name, lock_options options) {
-    locks.async_acquire(std::move(name), options, with_diagnostics(boost::asio::deferred));
+    locks.async_acquire(std::move(name), options);
 };
 template <class Work>
 using result_under = typename work_result<Work, held_lock>::value_type;
@@ -57,8 +57,7 @@ template <detail::async_locks Locks, class Work>
     requires detail::lock_work<Work, held_lock>
 boost::asio::awaitable<detail::result_under<Work>> with_lock(Locks& locks, std::string name,
                                                              lock_options options, Work work) {
-    held_lock lock = co_await locks.async_acquire(std::move(name), options,
-                                                  with_diagnostics(boost::asio::deferred));
+    held_lock lock = co_await locks.async_acquire(std::move(name), options);
     if constexpr (std::is_void_v<detail::result_under<Work>>) {
         co_await detail::call_work(work, lock);
         co_await detail::release_and_wait(lock);
@@ -77,8 +76,7 @@ template <detail::async_locks Locks, class Work>
     requires detail::lock_work<Work, held_lock>
 boost::asio::awaitable<detail::result_of_try<detail::result_under<Work>>> try_with_lock(
     Locks& locks, std::string name, try_options options, Work work) {
-    held_lock lock = co_await locks.async_try_acquire(std::move(name), options,
-                                                      with_diagnostics(boost::asio::deferred));
+    held_lock lock = co_await locks.async_try_acquire(std::move(name), options);
     if (!lock) co_return detail::result_of_try<detail::result_under<Work>>{};
     if constexpr (std::is_void_v<detail::result_under<Work>>) {
         co_await detail::call_work(work, lock);

@@ -107,7 +107,8 @@ TEST_F(TryLimit, HoldsInTheAsyncApi) {
     pawl::client locks(loop.get_executor(), pawl::from_url(server.url(slow)), settings);
     server.freeze();
     pawl::diagnostics diag;
-    auto result = locks.async_try_acquire("it", {.ttl = 2s}, diag, asio::use_future);
+    auto result = locks.async_try_acquire("it", {.ttl = 2s},
+                                          pawl::redirect_diagnostics(asio::use_future, diag));
     while (result.wait_for(0s) != std::future_status::ready)
         loop.run_one();
     server.thaw();

@@ -50,7 +50,8 @@ TEST_P(AsyncClosed, RefusesWhatDoesNotAcquire) {
     pawl::semaphore permits(locks, "permits", 3);
     EXPECT_EQ(error_of(permits.async_resize(4, future_tuple)), pawl::errc::cancelled);
     pawl::diagnostics diag;
-    EXPECT_EQ(error_of(locks.async_inspect("it", diag, future_tuple)), pawl::errc::cancelled);
+    EXPECT_EQ(error_of(locks.async_inspect("it", pawl::redirect_diagnostics(future_tuple, diag))),
+              pawl::errc::cancelled);
     EXPECT_NE(diag.message().find("closed"), std::string::npos) << diag.message();
 }
 

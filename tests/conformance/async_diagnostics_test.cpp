@@ -29,6 +29,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using boost::system::error_code;
+using pawl::redirect_diagnostics;
 using pawl::with_diagnostics;
 using testing::HasSubstr;
 
@@ -76,9 +77,10 @@ TEST_P(AsyncDiagnostics, OperationsThatFailTogetherHaveTheirOwnMessages) {
     asio::post(loop, [begun = both_begun.get_future().share()] { begun.wait(); });
     pawl::diagnostics first, second;
     const std::string long_name(600, 'x');
-    auto no_permits = locks.async_resize("it", 0, first, asio::as_tuple(asio::use_future));
-    auto no_name =
-        locks.async_acquire(long_name, {.ttl = 60s}, second, asio::as_tuple(asio::use_future));
+    auto no_permits =
+        locks.async_resize("it", 0, redirect_diagnostics(asio::as_tuple(asio::use_future), first));
+    auto no_name = locks.async_acquire(
+        long_name, {.ttl = 60s}, redirect_diagnostics(asio::as_tuple(asio::use_future), second));
     both_begun.set_value();
     EXPECT_EQ(std::error_code(std::get<0>(no_permits.get())), pawl::errc::bad_option);
     EXPECT_EQ(std::error_code(std::get<0>(no_name.get())), pawl::errc::bad_name);
@@ -89,12 +91,16 @@ TEST_P(AsyncDiagnostics, OperationsThatFailTogetherHaveTheirOwnMessages) {
 TEST_P(AsyncDiagnostics, ASuccessClearsTheMessage) {
     auto locks = make_client();
     pawl::diagnostics diag("an earlier message");
-    auto lock = locks.async_acquire("it", {.ttl = 60s}, diag, asio::use_future).get();
+    auto lock =
+        locks.async_acquire("it", {.ttl = 60s}, redirect_diagnostics(asio::use_future, diag)).get();
     EXPECT_TRUE(lock);
     EXPECT_EQ(diag.message(), "");
-    EXPECT_TRUE(std::get<0>(locks.async_inspect("", diag, asio::as_tuple(asio::use_future)).get()));
+    EXPECT_TRUE(std::get<0>(
+        locks.async_inspect("", redirect_diagnostics(asio::as_tuple(asio::use_future), diag))
+            .get()));
     EXPECT_THAT(diag.message(), HasSubstr("name is empty"));
-    EXPECT_TRUE(locks.async_inspect("it", diag, asio::use_future).get().held_by);
+    EXPECT_TRUE(
+        locks.async_inspect("it", redirect_diagnostics(asio::use_future, diag)).get().held_by);
     EXPECT_EQ(diag.message(), "");
 }
 
@@ -104,8 +110,10 @@ TEST_P(AsyncDiagnostics, ACancellationHasAMessage) {
     asio::cancellation_signal first_signal, second_signal;
     pawl::diagnostics diag;
     auto by_code = locks.async_acquire(
-        "it", {.ttl = 60s}, diag,
-        asio::bind_cancellation_slot(first_signal.slot(), asio::as_tuple(asio::use_future)));
+        "it", {.ttl = 60s},
+        redirect_diagnostics(
+            asio::bind_cancellation_slot(first_signal.slot(), asio::as_tuple(asio::use_future)),
+            diag));
     expected_failure by_exception;
     locks.async_acquire("it", {.ttl = 60s},
                         asio::bind_cancellation_slot(second_signal.slot(),
@@ -143,12 +151,16 @@ TEST_P(AsyncDiagnostics, BelongToTheHandler) {
     const auto strand = asio::make_strand(loop);
     std::optional<pawl::diagnostics> diag(std::in_place);
     std::promise<std::string> message;
-    locks.async_inspect("", *diag, asio::bind_executor(strand, [&](error_code, auto&&) {
-                            const bool on_strand = strand.running_in_this_thread();
-                            const auto found = diag->message();
-                            diag.reset();
-                            message.set_value(on_strand ? found : "not on the strand");
-                        }));
+    locks.async_inspect(
+        "", redirect_diagnostics(
+                asio::bind_executor(strand,
+                                    [&](error_code, auto&&) {
+                                        const bool on_strand = strand.running_in_this_thread();
+                                        const auto found = diag->message();
+                                        diag.reset();
+                                        message.set_value(on_strand ? found : "not on the strand");
+                                    }),
+                *diag));
     EXPECT_THAT(message.get_future().get(), HasSubstr("name is empty"));
 }
 
@@ -181,7 +193,8 @@ asio::awaitable<std::vector<std::string>> fail_in_every_way(pawl::client& locks)
     }
     pawl::diagnostics diag;
     try {
-        co_await locks.async_acquire("", {}, diag, with_diagnostics(asio::use_awaitable));
+        co_await locks.async_acquire(
+            "", {}, redirect_diagnostics(with_diagnostics(asio::use_awaitable), diag));
     } catch (const pawl::error& e) {
         note(e);
         EXPECT_EQ(diag.message(), e.what());
@@ -256,66 +269,68 @@ TEST_P(AsyncDiagnostics, EveryOperationOfAClientTakesThem) {
     std::vector<pawl::diagnostics> all(30);
     std::size_t used = 0;
     const auto failed = [&](auto&& start) {
-        const auto result = start(all.at(used)).get();
+        const auto tuple = asio::as_tuple(asio::use_future);
+        const auto result = start(redirect_diagnostics(tuple, all.at(used))).get();
         EXPECT_TRUE(std::get<0>(result)) << used;
         EXPECT_NE(all[used].message(), "") << used;
         ++used;
     };
-    const auto token = asio::as_tuple(asio::use_future);
     const std::vector<std::string> names{""};
-    failed([&](auto& diag) { return locks.async_acquire("", {}, diag, token); });
-    failed([&](auto& diag) { return locks.async_try_acquire("", {}, diag, token); });
-    failed([&](auto& diag) { return locks.async_acquire_as("", "v", {}, diag, token); });
-    failed([&](auto& diag) { return locks.async_try_acquire_as("", "v", {}, diag, token); });
-    failed([&](auto& diag) { return locks.async_adopt("", "v", {}, diag, token); });
-    failed([&](auto& diag) { return locks.async_acquire_all(names, {}, diag, token); });
-    failed([&](auto& diag) { return locks.async_try_acquire_all(names, {}, diag, token); });
-    failed([&](auto& diag) { return locks.async_inspect("", diag, token); });
-    failed([&](auto& diag) { return locks.async_wait_change("", {}, 1s, diag, token); });
-    failed([&](auto& diag) { return locks.async_force_release("", diag, token); });
-    failed([&](auto& diag) { return locks.async_resize("it", 0, diag, token); });
-    failed([&](auto& diag) { return owner.async_acquire("", {}, diag, token); });
-    failed([&](auto& diag) { return owner.async_try_acquire("", {}, diag, token); });
-    failed([&](auto& diag) { return owner.async_acquire_all(names, {}, diag, token); });
-    failed([&](auto& diag) { return owner.async_try_acquire_all(names, {}, diag, token); });
-    failed([&](auto& diag) { return permits.async_acquire(1, diag, token); });
-    failed([&](auto& diag) { return permits.async_try_acquire(1, diag, token); });
-    failed([&](auto& diag) { return permits.async_resize(1, diag, token); });
-    failed([&](auto& diag) { return latch.async_try_set(1, diag, token); });
-    failed([&](auto& diag) { return latch.async_count_down(1, diag, token); });
-    failed([&](auto& diag) { return latch.async_try_wait(diag, token); });
-    failed([&](auto& diag) { return latch.async_wait(1s, diag, token); });
-    failed([&](auto& diag) { return latch.async_arrive_and_wait(1s, diag, token); });
-    failed([&](auto& diag) { return latch.async_inspect(diag, token); });
-    failed([&](auto& diag) { return latch.async_reset(diag, token); });
-    failed([&](auto& diag) { return barrier.async_arrive(diag, token); });
-    failed([&](auto& diag) { return barrier.async_wait(pawl::phase{}, 1s, diag, token); });
-    failed([&](auto& diag) { return barrier.async_arrive_and_wait(1s, diag, token); });
-    failed([&](auto& diag) { return election.async_campaign(diag, token); });
-    failed([&](auto& diag) { return election.async_leader(diag, token); });
+    failed([&](auto token) { return locks.async_acquire("", {}, token); });
+    failed([&](auto token) { return locks.async_try_acquire("", {}, token); });
+    failed([&](auto token) { return locks.async_acquire_as("", "v", {}, token); });
+    failed([&](auto token) { return locks.async_try_acquire_as("", "v", {}, token); });
+    failed([&](auto token) { return locks.async_adopt("", "v", {}, token); });
+    failed([&](auto token) { return locks.async_acquire_all(names, {}, token); });
+    failed([&](auto token) { return locks.async_try_acquire_all(names, {}, token); });
+    failed([&](auto token) { return locks.async_inspect("", token); });
+    failed([&](auto token) { return locks.async_wait_change("", {}, 1s, token); });
+    failed([&](auto token) { return locks.async_force_release("", token); });
+    failed([&](auto token) { return locks.async_resize("it", 0, token); });
+    failed([&](auto token) { return owner.async_acquire("", {}, token); });
+    failed([&](auto token) { return owner.async_try_acquire("", {}, token); });
+    failed([&](auto token) { return owner.async_acquire_all(names, {}, token); });
+    failed([&](auto token) { return owner.async_try_acquire_all(names, {}, token); });
+    failed([&](auto token) { return permits.async_acquire(1, token); });
+    failed([&](auto token) { return permits.async_try_acquire(1, token); });
+    failed([&](auto token) { return permits.async_resize(1, token); });
+    failed([&](auto token) { return latch.async_try_set(1, token); });
+    failed([&](auto token) { return latch.async_count_down(1, token); });
+    failed([&](auto token) { return latch.async_try_wait(token); });
+    failed([&](auto token) { return latch.async_wait(1s, token); });
+    failed([&](auto token) { return latch.async_arrive_and_wait(1s, token); });
+    failed([&](auto token) { return latch.async_inspect(token); });
+    failed([&](auto token) { return latch.async_reset(token); });
+    failed([&](auto token) { return barrier.async_arrive(token); });
+    failed([&](auto token) { return barrier.async_wait(pawl::phase{}, 1s, token); });
+    failed([&](auto token) { return barrier.async_arrive_and_wait(1s, token); });
+    failed([&](auto token) { return election.async_campaign(token); });
+    failed([&](auto token) { return election.async_leader(token); });
     pawl::diagnostics diag("an earlier message");
-    EXPECT_TRUE(locks.async_list("", diag, asio::use_future).get().empty());
+    EXPECT_TRUE(locks.async_list("", redirect_diagnostics(asio::use_future, diag)).get().empty());
     EXPECT_EQ(diag.message(), "");
-    EXPECT_FALSE(locks.async_examine(diag, asio::use_future).get().findings.empty());
+    EXPECT_FALSE(
+        locks.async_examine(redirect_diagnostics(asio::use_future, diag)).get().findings.empty());
 }
 
 TEST_P(AsyncDiagnostics, OperationsOfAHandleTakeThem) {
     auto locks = make_client();
     auto lock = locks.async_acquire("it", {.ttl = 60s}, asio::use_future).get();
     pawl::diagnostics diag;
-    lock.async_renew(diag, asio::use_future).get();
+    lock.async_renew(redirect_diagnostics(asio::use_future, diag)).get();
     EXPECT_EQ(diag.message(), "");
     pawl::diagnostics of_wait;
-    auto waiting = lock.async_wait_lost(of_wait, asio::as_tuple(asio::use_future));
+    auto waiting =
+        lock.async_wait_lost(redirect_diagnostics(asio::as_tuple(asio::use_future), of_wait));
     EXPECT_EQ(lock.async_release(asio::use_future).get(), pawl::release_result::released);
     EXPECT_EQ(std::get<0>(waiting.get()), asio::error::operation_aborted);
     EXPECT_THAT(of_wait.message(), HasSubstr("released"));
     expected_failure renewal;
-    lock.async_renew(diag, with_diagnostics(renewal.handler()));
+    lock.async_renew(redirect_diagnostics(with_diagnostics(renewal.handler()), diag));
     EXPECT_EQ(renewal.get().first, pawl::errc::lost);
     EXPECT_THAT(diag.message(), HasSubstr("'it'"));
     auto set = locks.async_acquire_all({"a", "b"}, {.ttl = 60s}, asio::use_future).get();
-    set.async_renew(diag, asio::use_future).get();
+    set.async_renew(redirect_diagnostics(asio::use_future, diag)).get();
     EXPECT_EQ(diag.message(), "");
 }
 

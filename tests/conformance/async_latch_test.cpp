@@ -79,7 +79,9 @@ TEST_P(AsyncLatch, ABoundedWaitIsAnErrorCode) {
     EXPECT_TRUE(own_latch.async_try_set(1, asio::use_future).get());
     pawl::diagnostics diag;
     const auto late_result =
-        own_latch.async_wait(50ms, diag, asio::as_tuple(asio::use_future)).get();
+        own_latch
+            .async_wait(50ms, pawl::redirect_diagnostics(asio::as_tuple(asio::use_future), diag))
+            .get();
     EXPECT_EQ(std::error_code(std::get<0>(late_result)), pawl::errc::timed_out);
     EXPECT_NE(diag.message().find("'it'"), std::string::npos) << diag.message();
     const auto no_time = own_latch.async_wait(-1s, asio::as_tuple(asio::use_future)).get();

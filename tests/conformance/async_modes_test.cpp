@@ -90,7 +90,10 @@ TEST_P(AsyncModes, WrongPermitsAreErrorCodes) {
     pawl::diagnostics diag;
     const auto reason = [&](pawl::lock_options options) {
         auto result =
-            locks.async_acquire("it", options, diag, asio::as_tuple(asio::use_future)).get();
+            locks
+                .async_acquire("it", options,
+                               pawl::redirect_diagnostics(asio::as_tuple(asio::use_future), diag))
+                .get();
         return std::error_code(std::get<0>(result));
     };
     auto unknown_total = one_permit_of_three;

@@ -32,9 +32,10 @@ protected:
             [&] { return observer.async_inspect("it", asio::use_future).get().waiters == count; });
     }
     std::error_code failure_of(pawl::semaphore& tested_semaphore, std::uint32_t permits = 1) {
-        auto result =
-            tested_semaphore.async_try_acquire(permits, diag, asio::as_tuple(asio::use_future))
-                .get();
+        auto result = tested_semaphore
+                          .async_try_acquire(permits, pawl::redirect_diagnostics(
+                                                          asio::as_tuple(asio::use_future), diag))
+                          .get();
         return std::get<0>(result);
     }
 

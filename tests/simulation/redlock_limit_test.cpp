@@ -110,9 +110,10 @@ TEST_F(RedlockLimit, EndsARequestForSeveralLocks) {
                     made.outcome = ec;
                 });
         };
-        limited.locks->async_try_acquire_all(names, {.ttl = 10s}, tried.messages, store_in(tried));
-        limited.locks->async_acquire_all(names, {.ttl = 10s, .wait = 50ms}, waited.messages,
-                                         store_in(waited));
+        limited.locks->async_try_acquire_all(names, {.ttl = 10s},
+                                             redirect_diagnostics(store_in(tried), tried.messages));
+        limited.locks->async_acquire_all(names, {.ttl = 10s, .wait = 50ms},
+                                         redirect_diagnostics(store_in(waited), waited.messages));
     });
     expect_failure(tried, limit, "100 ms (try_limit)");
     expect_failure(waited, 350ms - limit, "The wait was 50 ms.");

@@ -33,7 +33,7 @@ public:
     void unlock() noexcept;
 
     // The calling thread's hold, as the members of held_lock. In a thread without a hold, `handle`
-    // is empty and the others throw errc::bad_option.
+    // is empty and the others throw errc::not_held.
     [[nodiscard]] fencing_token token() const { return holds_.handle_or_throw().token(); }
     [[nodiscard]] std::stop_token lost() const { return holds_.handle_or_throw().lost(); }
     void renew() { holds_.renew(); }

@@ -49,7 +49,7 @@ public:
     void release() noexcept;
 
     // The calling thread's newest permit, as the members of held_lock. In a thread without a
-    // permit, `handle` is empty and the others throw errc::bad_option.
+    // permit, `handle` is empty and the others throw errc::not_held.
     [[nodiscard]] fencing_token token() const { return holds_.handle_or_throw().token(); }
     [[nodiscard]] std::stop_token lost() const { return holds_.handle_or_throw().lost(); }
     void renew() { holds_.renew(); }

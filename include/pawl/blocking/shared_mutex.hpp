@@ -34,11 +34,11 @@ public:
     void unlock_shared() noexcept;
     // Turns the calling thread's exclusive hold into a shared one; no writer gets the lock in
     // between. Then `unlock_shared` ends the hold. Throws as held_lock::downgrade; the hold is
-    // still to be unlocked. Throws errc::bad_option in a thread without a hold.
+    // still to be unlocked. Throws errc::not_held in a thread without a hold.
     void downgrade();
 
     // The calling thread's hold, as the members of held_lock. In a thread without a hold, `handle`
-    // is empty and the others throw errc::bad_option. The readers from the first one until nobody
+    // is empty and the others throw errc::not_held. The readers from the first one until nobody
     // reads have the same token; a later writer has a larger one.
     [[nodiscard]] fencing_token token() const { return holds_.handle_or_throw().token(); }
     [[nodiscard]] std::stop_token lost() const { return holds_.handle_or_throw().lost(); }

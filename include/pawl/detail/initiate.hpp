@@ -73,8 +73,8 @@ struct plain_initiation {
     }
 };
 
-// The initiation of an operation that can fail. `with_diagnostics` finds the diagnostics among the
-// arguments.
+// The initiation of an operation that can fail. `with_diagnostics` and `redirect_diagnostics` find
+// the diagnostics among the arguments.
 template <class Source, class Start>
 struct initiation : plain_initiation<Source, Start> {
     template <class Handler, class... Arguments>
@@ -96,15 +96,15 @@ auto initiate_plain(const Source& source,
         plain_initiation<Source, decltype(start)>{source, start}, token, std::move(arguments)...);
 }
 
-// Begins an operation that can fail. `diag` may be null.
+// Begins an operation that can fail. An adapter of the token may set its diagnostics.
 template <class Token, class Source, class... Results, class... Arguments>
 auto initiate(const Source& source,
               void (*start)(boost::asio::any_completion_handler<void(outcome, Results...)>, Source,
                             Arguments...),
-              diagnostics* diag, std::remove_reference_t<Token>& token,
-              std::type_identity_t<Arguments>... arguments) {
+              std::remove_reference_t<Token>& token, std::type_identity_t<Arguments>... arguments) {
     return boost::asio::async_initiate<Token, void(boost::system::error_code, Results...)>(
-        initiation<Source, decltype(start)>{{source, start}}, token, diag, std::move(arguments)...);
+        initiation<Source, decltype(start)>{{source, start}}, token,
+        static_cast<diagnostics*>(nullptr), std::move(arguments)...);
 }
 
 // The common part of the objects of the async API.

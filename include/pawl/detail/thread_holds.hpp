@@ -37,9 +37,9 @@ public:
     [[nodiscard]] held_lock leave() noexcept;
     // The calling thread's hold, valid until it is removed. Empty: none.
     [[nodiscard]] const held_lock& handle() const noexcept;
-    // The calling thread's hold. Throws errc::bad_option if there is none.
+    // The calling thread's hold. Throws errc::not_held if there is none.
     [[nodiscard]] const held_lock& handle_or_throw() const;
-    // As held_lock's functions of the same names. They throw errc::bad_option if the calling thread
+    // As held_lock's functions of the same names. They throw errc::not_held if the calling thread
     // has no hold.
     void renew();
     void downgrade();

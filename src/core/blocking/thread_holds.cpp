@@ -104,7 +104,7 @@ const held_lock& thread_holds::handle() const noexcept {
 }
 
 void thread_holds::throw_no_hold() const {
-    throw error(errc::bad_option,
+    throw error(errc::not_held,
                 "This thread does not hold '" + name_ + "'; call this between lock and unlock.");
 }
 

@@ -62,11 +62,14 @@ void redlock_scenario::try_once(const std::shared_ptr<contender>& each) {
     each->tried.requested_at = loop_.now();
     each->by->process.post([this, each] {
         each->by->locks->async_try_acquire(
-            each->tried.names.front(), {.ttl = plan_.longest_ttl}, each->tried.messages,
-            asio::bind_executor(each->by->process.get_executor(),
-                                [this, each](const boost::system::error_code& ec, held_lock lock) {
-                                    end_try(*each, ec, std::move(lock));
-                                }));
+            each->tried.names.front(), {.ttl = plan_.longest_ttl},
+            redirect_diagnostics(
+                asio::bind_executor(
+                    each->by->process.get_executor(),
+                    [this, each](const boost::system::error_code& ec, held_lock lock) {
+                        end_try(*each, ec, std::move(lock));
+                    }),
+                each->tried.messages));
     });
 }
 

@@ -99,11 +99,14 @@ public:
         const auto made = by.requests.emplace_back(std::make_shared<request>());
         by.process.post([&by, made, options, name] {
             by.locks->async_acquire(
-                name, options, made->messages,
-                run_in(by, [made](const boost::system::error_code& ec, held_lock lock) {
-                    made->outcome = ec;
-                    made->lock = std::move(lock);
-                }));
+                name, options,
+                redirect_diagnostics(
+                    run_in(by,
+                           [made](const boost::system::error_code& ec, held_lock lock) {
+                               made->outcome = ec;
+                               made->lock = std::move(lock);
+                           }),
+                    made->messages));
         });
         return *made;
     }
@@ -111,11 +114,14 @@ public:
         const auto made = by.requests.emplace_back(std::make_shared<request>());
         by.process.post([&by, made, options, name] {
             by.locks->async_try_acquire(
-                name, options, made->messages,
-                run_in(by, [made](const boost::system::error_code& ec, held_lock lock) {
-                    made->outcome = ec;
-                    made->lock = std::move(lock);
-                }));
+                name, options,
+                redirect_diagnostics(
+                    run_in(by,
+                           [made](const boost::system::error_code& ec, held_lock lock) {
+                               made->outcome = ec;
+                               made->lock = std::move(lock);
+                           }),
+                    made->messages));
         });
         return *made;
     }

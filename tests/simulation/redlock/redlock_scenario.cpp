@@ -123,25 +123,30 @@ void redlock_scenario::acquire(program& by, user& caller, std::vector<std::strin
     const auto executor = by.process.get_executor();
     if (wanted.size() == 1)
         by.locks->async_acquire(
-            wanted.front(), options, made->messages,
-            asio::bind_executor(executor, [this, &by, &caller, take](
-                                              const boost::system::error_code& ec, held_lock lock) {
-                const auto completed = take();
-                if (is_over_ || by.is_dead) return;
-                caller.lock = std::move(lock);
-                complete(by, caller, *completed, ec);
-            }));
+            wanted.front(), options,
+            redirect_diagnostics(
+                asio::bind_executor(executor,
+                                    [this, &by, &caller, take](const boost::system::error_code& ec,
+                                                               held_lock lock) {
+                                        const auto completed = take();
+                                        if (is_over_ || by.is_dead) return;
+                                        caller.lock = std::move(lock);
+                                        complete(by, caller, *completed, ec);
+                                    }),
+                made->messages));
     else
         by.locks->async_acquire_all(
-            std::move(wanted), options, made->messages,
-            asio::bind_executor(
-                executor,
-                [this, &by, &caller, take](const boost::system::error_code& ec, held_locks locks) {
-                    const auto completed = take();
-                    if (is_over_ || by.is_dead) return;
-                    caller.locks = std::move(locks);
-                    complete(by, caller, *completed, ec);
-                }));
+            std::move(wanted), options,
+            redirect_diagnostics(
+                asio::bind_executor(executor,
+                                    [this, &by, &caller, take](const boost::system::error_code& ec,
+                                                               held_locks locks) {
+                                        const auto completed = take();
+                                        if (is_over_ || by.is_dead) return;
+                                        caller.locks = std::move(locks);
+                                        complete(by, caller, *completed, ec);
+                                    }),
+                made->messages));
 }
 
 void redlock_scenario::complete(program& by, user& caller, const attempt& completed,
