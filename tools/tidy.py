@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import class_sizes
 import licence
 import prose
 import words
@@ -306,6 +307,9 @@ def check_cpp(path, text, report, root):
         report.error(path, 1, "a public header begins with its promise")
     check_length(path, text, report)
     check_functions(path, code, report)
+    if path.parts[0] == "src":
+        for line, sentence in class_sizes.too_large(path, text):
+            report.error(path, line, sentence)
     check_includes(path, text, report, root)
     check_coroutines(path, code, report)
     check_clocks(path, text, code, report)

@@ -164,6 +164,18 @@ class Rules(unittest.TestCase):
                      "// if (co_await g())", "for (auto& a : b) co_await g(a);"):
             self.passes("src/core/util/a.cpp", "task f() {\n    " + line + "\n}\n")
 
+    def test_classes_that_are_too_large(self):
+        functions = "".join(f"    void f{i}(int a, int b);\n" for i in range(31))
+        data = "".join(f"    std::map<int, int> a{i}_, b{i}_;\n" for i in range(11))
+        for body, sentence in ((functions, "c has 31 private functions"),
+                               (data, "c has 22 data members")):
+            text = "#pragma once\nclass c {\n" + body + "};\n"
+            self.fails(sentence, "src/core/util/a.hpp", text)
+            self.passes("src/core/util/a.hpp", text.replace("class c {", "class c {\npublic:")
+                        if body is functions else text.replace("    std", "    static std"))
+        nested = "struct d { int a, b; void f(); };\n"
+        self.passes("src/core/util/a.hpp", "#pragma once\nclass c {\n" + nested * 11 + "};\n")
+
     def test_clocks(self):
         self.fails("ask the runtime",
                    "src/redis/native/a.cpp", "auto t = std::chrono::steady_clock::now();\n")

@@ -10,6 +10,7 @@
 
 #include "../common/acquire_attempt.hpp"
 
+#include "../../core/util/back_off.hpp"
 #include "../../core/util/wakeup.hpp"
 
 #include <algorithm>
@@ -25,6 +26,8 @@ namespace pawl::redlock {
 
 struct attempt {
     enum class outcome : std::uint8_t { undecided, granted, abandoned };
+    static constexpr core::pause_lengths pauses_of_split{.first = std::chrono::milliseconds(2),
+                                                         .longest = std::chrono::milliseconds(100)};
 
     attempt(std::vector<requested_lock> requested, duration lease, std::size_t nodes,
             const backend_context& context)
@@ -32,6 +35,7 @@ struct attempt {
           ttl(lease),
           votes(nodes),
           rivals(locks->front().value, locks->front().is_shared(), nodes),
+          split{.pauses = core::back_off(*context.time, pauses_of_split)},
           node_states(nodes),
           changed(*context.time, context.strand) {}
 
@@ -79,10 +83,13 @@ struct attempt {
     [[nodiscard]] time_point answers_by() const noexcept { return std::min(silent_from, ends_by); }
     ballot votes;
     contest rivals;
-    // Of a split: until when this attempt asks again at all, and when it does so next.
-    time_point contends_until{};
-    std::optional<time_point> judged_at{}, asks_again_at{};
-    std::optional<duration> next_pause{};
+    // Of a split: until when this attempt asks the refusing nodes again, and when it does so next.
+    struct contention {
+        time_point ends_at{};
+        std::optional<time_point> judged_at{}, asks_again_at{};
+        core::back_off pauses;
+    };
+    contention split;
     bool is_judged = false;                   // the refusals say why the attempt has failed
     std::optional<std::string> first_rank{};  // for which the attempt gives its nodes back
     std::vector<node_state> node_states;

@@ -328,8 +328,8 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
     current->ends_by = ends_by;
     current->silent_from = current->sent_at + node_timeout(ttl);
     // The last answers must come in time.
-    current->contends_until = std::min(current->sent_at + std::min(ttl / 3, longest_try()),
-                                       ends_by - 2 * members_.round_trip_of_majority());
+    current->split.ends_at = std::min(current->sent_at + std::min(ttl / 3, longest_try()),
+                                      ends_by - 2 * members_.round_trip_of_majority());
     for (std::size_t i = 0; i < members_.size(); ++i)
         send_to_node(current, i);
     co_await decide(current, known);

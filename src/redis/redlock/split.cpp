@@ -10,8 +10,6 @@
 
 #include "node_failures.hpp"
 
-#include "../../core/util/random.hpp"
-
 #include <algorithm>
 
 using namespace std::chrono_literals;
@@ -21,8 +19,6 @@ namespace {
 
 // How long an attempt that cannot win waits at least for the nodes that have not answered.
 constexpr auto shortest_judgement = 5ms;
-// The pause before the refusing nodes are asked again; it doubles with each time.
-constexpr duration first_pause = 2ms, longest_pause = 100ms;
 
 }  // namespace
 
@@ -46,14 +42,14 @@ locks::split_step locks::next_step_of_split(const std::shared_ptr<attempt>& curr
         return {.gives_up = true};
     }
     if (held + granted + missing < members_.majority()) return {.gives_up = votes.is_lost()};
-    if (!current->judged_at)
-        current->judged_at =
-            now() + std::max<duration>(now() - current->sent_at, shortest_judgement);
-    if (missing > 0 && now() < *current->judged_at)
-        return {.is_split = true, .wait_until = *current->judged_at};
+    auto& split = current->split;
+    if (!split.judged_at)
+        split.judged_at = now() + std::max<duration>(now() - current->sent_at, shortest_judgement);
+    if (missing > 0 && now() < *split.judged_at)
+        return {.is_split = true, .wait_until = *split.judged_at};
     if (held + granted < members_.majority()) return {.gives_up = votes.is_lost()};
     current->first_rank = current->rivals.first_rank(known);
-    if (current->first_rank || now() >= current->contends_until) {
+    if (current->first_rank || now() >= split.ends_at) {
         current->is_judged = true;
         return {.gives_up = true};
     }
@@ -62,14 +58,11 @@ locks::split_step locks::next_step_of_split(const std::shared_ptr<attempt>& curr
 
 // When the refusing nodes are asked; that may be now.
 time_point locks::ask_again(const std::shared_ptr<attempt>& current) {
-    if (!current->asks_again_at) {
-        const auto pause = current->next_pause.value_or(first_pause);
-        current->next_pause = std::min(2 * pause, longest_pause);
-        current->asks_again_at = now() + core::random_between(time(), pause / 2, pause);
-    }
-    if (now() < *current->asks_again_at) return *current->asks_again_at;
-    current->asks_again_at.reset();
-    current->judged_at.reset();
+    auto& split = current->split;
+    if (!split.asks_again_at) split.asks_again_at = now() + split.pauses.next_pause();
+    if (now() < *split.asks_again_at) return *split.asks_again_at;
+    split.asks_again_at.reset();
+    split.judged_at.reset();
     for (std::size_t i = 0; i < members_.size(); ++i) {
         if (!current->node_states[i].is_held) continue;
         current->node_states[i].is_held = false;
