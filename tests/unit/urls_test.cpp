@@ -248,10 +248,10 @@ TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
             EXPECT_TRUE(has_message(refused, "Only rediss:// has TLS; ")) << refused.what();
         }
     EXPECT_NO_THROW(static_cast<void>(from_url("rediss://h?verify=no&ca=/f")));
-    for (const redis::tls_options& set :
-         {redis::tls_options{.ca_file = "/f"}, redis::tls_options{.cert_file = "/f"},
-          redis::tls_options{.key_file = "/f"}, redis::tls_options{.verify = false},
-          redis::tls_options{.key_password = "p"}, redis::tls_options{.key_password_file = "/f"}})
+    for (const tls_options& set :
+         {tls_options{.ca_file = "/f"}, tls_options{.cert_file = "/f"},
+          tls_options{.key_file = "/f"}, tls_options{.verify = false},
+          tls_options{.key_password = "p"}, tls_options{.key_password_file = "/f"}})
         EXPECT_THROW(static_cast<void>(redis::at(redis::options{.tls = set})), error);
 }
 
