@@ -3,11 +3,11 @@
 
 #include "redlock_options.hpp"
 
-#include "../transport/endpoint.hpp"
-#include "../transport/option_values.hpp"
 #include "../transport/options.hpp"
 
 #include "../../core/util/url.hpp"
+#include "../../net/endpoint.hpp"
+#include "../../net/option_values.hpp"
 
 #include <pawl/error.hpp>
 
@@ -46,14 +46,14 @@ duration parse_ttl_max(const std::string& text) {
 std::vector<std::string> sentinels_of(const redis::options& node) {
     std::vector<std::string> sentinels;
     for (const auto& [host, port] : node.sentinel.addresses)
-        sentinels.push_back(redis::text_of(redis::make_endpoint(host, port, {})));
+        sentinels.push_back(net::text_of(net::make_endpoint(host, port, {})));
     std::ranges::sort(sentinels);
     return sentinels;
 }
 
 // As in a URL. The order of the Sentinels does not matter.
 std::string name_of(const redis::options& node) {
-    if (node.sentinel.addresses.empty()) return redis::text_of(redis::endpoint_of(node));
+    if (node.sentinel.addresses.empty()) return net::text_of(redis::endpoint_of(node));
     const auto sentinels = sentinels_of(node);
     auto text = core::encode_path(node.sentinel.master_name);
     for (std::size_t i = 0; i < sentinels.size(); ++i)
@@ -205,7 +205,7 @@ options parse(std::string_view text) {
     options result;
     if (const auto ttl_max = take_option(url, "ttl_max")) result.ttl_max = parse_ttl_max(*ttl_max);
     if (const auto fenced = take_option(url, "fenced"))
-        result.fenced = redis::parse_yes_no("fenced", *fenced);
+        result.fenced = net::parse_yes_no("fenced", *fenced);
     const auto count = url.hosts.size() + url.groups.size();
     if (count < 3 || count % 2 == 0) throw count_error(count);
     result.nodes = nodes_of(std::move(url));

@@ -4,9 +4,9 @@
 #include "options.hpp"
 
 #include "cluster_options.hpp"
-#include "endpoint.hpp"
-#include "option_values.hpp"
 #include "sentinel_options.hpp"
+
+#include "../../net/option_values.hpp"
 
 #include <pawl/error.hpp>
 
@@ -138,7 +138,8 @@ void apply_option(options& server_options, const std::string& name, const std::s
     const std::string tls_scheme(words.with_tls.empty() ? scheme_with_tls(server_options)
                                                         : words.with_tls);
     if (apply_sentinel_option(server_options, name, value)) return;
-    if (apply_tls_option(server_options.tls, "", name, value, tls_scheme.c_str())) return;
+    if (net::apply_tls_option(server_options.tls, "", name, value, net::advice_to_use(tls_scheme)))
+        return;
     if (name == "namespace")
         server_options.name_space = value;
     else if (name == "key")
@@ -148,13 +149,13 @@ void apply_option(options& server_options, const std::string& name, const std::s
     else if (name == "object")
         server_options.object = parse_object(value);
     else if (name == "scripts")
-        server_options.scripts = parse_yes_no(name, value);
+        server_options.scripts = net::parse_yes_no(name, value);
     else if (name == "password_file")
         server_options.password_file = value;
     else if (name == "password_env" && !server_options.password.empty())
-        throw several_passwords_error("");
+        throw net::several_passwords_error("");
     else if (name == "password_env")
-        server_options.password = password_in_environment(value);
+        server_options.password = net::password_in_environment(value);
     else if (name == "connect_timeout_ms")
         server_options.connect_timeout = parse_milliseconds(name, value);
     else if (name == "reply_timeout_ms")
@@ -196,10 +197,10 @@ void check_options(const options& server_options) {
         throw error(errc::bad_option, "The path of the unix socket is longer than 107 bytes.");
     if (!server_options.unix_socket.empty() && server_options.tls.enabled)
         throw error(errc::bad_option, "A unix socket has no TLS; use redis+unix:// without it.");
-    check_password({server_options.password, server_options.password_file,
-                    static_cast<bool>(server_options.credentials)},
-                   "");
-    check_tls(server_options.tls, "", scheme_with_tls(server_options));
+    net::check_password({server_options.password, server_options.password_file,
+                         static_cast<bool>(server_options.credentials)},
+                        "");
+    net::check_tls(server_options.tls, "", net::advice_to_use(scheme_with_tls(server_options)));
     check_sentinel_options(server_options);
     check_cluster_options(server_options);
     if (server_options.connect_timeout <= duration{} || server_options.reply_timeout <= duration{})
@@ -211,6 +212,12 @@ void check_options(const options& server_options) {
     if (server_options.token_retention < shortest_retention ||
         server_options.token_retention > longest_retention)
         throw error(errc::bad_option, "token_retention must be between 1 s and 365 days.");
+}
+
+net::endpoint endpoint_of(const options& server_options) {
+    auto result = net::make_endpoint(server_options.host, server_options.port, server_options.tls);
+    result.unix_socket = server_options.unix_socket;
+    return result;
 }
 
 std::string describe(const options& server_options) {
@@ -280,8 +287,8 @@ options parse_options(const core::url& url, const scheme_words& words) {
             apply_option(server_options, name, value, words);
     }
     if (is_sentinel_scheme(url.scheme)) complete_sentinel_tls(server_options, url);
-    check_layout(server_options.layout, has_option(url, "namespace"), has_option(url, "object"),
-                 has_option(url, "token_retention_ms"));
+    check_layout(server_options.layout, net::has_option(url, "namespace"),
+                 net::has_option(url, "object"), net::has_option(url, "token_retention_ms"));
     return server_options;
 }
 
