@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 class DeadNameServer : public testing::Test, protected redis_fixture {
 protected:
     [[nodiscard]] std::string url(const std::string& host) const {
-        return "redis://" + host + ":" + std::to_string(server.port()) + "?connect_timeout_ms=500";
+        return "redis://" + host + ":" + std::to_string(server.port()) + "?connect_timeout=500";
     }
     void cut_connections() {
         (void)server.execute({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
