@@ -51,7 +51,7 @@ install(CODE "
 
 # Programs that link a static library also link its dependencies; a shared library has its own.
 set(pc_requires "")
-if(PAWL_WITH_REDIS)
+if(TARGET pawl_net)
     string(APPEND pc_requires " openssl")
 endif()
 if(PAWL_WITH_SQLITE)
@@ -76,7 +76,7 @@ function(pawl_write_pc name description)
     configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/pawl.pc.in
         ${PROJECT_BINARY_DIR}/generated/shared/${name}.pc @ONLY)
     set(pc_libraries -l${library})
-    foreach(part IN LISTS pawl_backends ITEMS core)
+    foreach(part IN LISTS pawl_backends pawl_parts ITEMS core)
         string(APPEND pc_libraries " -l${library}_${part}")
     endforeach()
     set(pc_private "Requires: ${pc_requires}")

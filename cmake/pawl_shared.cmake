@@ -4,13 +4,15 @@
 # libpawl.so and libpawl_asio.so, each with all backends of this build. The targets of single
 # backends are other names of these two libraries.
 set(needed "")
-if(PAWL_WITH_REDIS)
+if(TARGET pawl_net)
     list(APPEND needed OpenSSL::SSL OpenSSL::Crypto)
 endif()
 if(PAWL_WITH_SQLITE)
     list(APPEND needed SQLite::SQLite3)
 endif()
 list(TRANSFORM pawl_backends PREPEND pawl_ OUTPUT_VARIABLE asio_backends)
+list(TRANSFORM pawl_parts PREPEND pawl_ OUTPUT_VARIABLE asio_parts)
+list(TRANSFORM pawl_parts PREPEND pawl_sync_ OUTPUT_VARIABLE sync_parts)
 # The part of libpawl_asio.so that each program contains. The linker detects a mixture of the two
 # kinds only among the files of the program, not between a program and a shared library.
 add_library(pawl_asio_link STATIC ${PROJECT_SOURCE_DIR}/src/core/util/library.cpp)
@@ -21,9 +23,10 @@ target_link_libraries(pawl_asio_link PRIVATE $<BUILD_INTERFACE:Boost::headers>)
 pawl_set_kind(pawl_asio_link asio)
 
 pawl_add_shared_library(pawl_shared NAME pawl KIND sync MARKER char
-    ARCHIVES pawl_sync ${sync_backends} pawl_sync_core PRIVATE ${needed} PUBLIC Threads::Threads)
+    ARCHIVES pawl_sync ${sync_backends} ${sync_parts} pawl_sync_core
+    PRIVATE ${needed} PUBLIC Threads::Threads)
 pawl_add_shared_library(pawl_asio_shared NAME pawl_asio KIND asio MARKER "thread_local char"
-    ARCHIVES pawl ${asio_backends} pawl_core PRIVATE ${needed}
+    ARCHIVES pawl ${asio_backends} ${asio_parts} pawl_core PRIVATE ${needed}
     PUBLIC pawl_asio_link Threads::Threads
         $<BUILD_INTERFACE:Boost::headers> $<INSTALL_INTERFACE:pawl::boost>)
 set(pawl_shared_libraries pawl_shared pawl_asio_shared pawl_asio_link)

@@ -99,6 +99,13 @@ class Rules(unittest.TestCase):
         link = ("src/redis/transport/link.hpp", "#pragma once\n")
         self.passes("src/redis/transport/a.cpp",
                     '#include "link.hpp"\n#include <core/lease/lease.hpp>\n', [lease, link])
+        address = ("src/net/address.hpp", "#pragma once\n")
+        self.passes("src/redis/transport/a.cpp", '#include "../../net/address.hpp"\n', [address])
+        self.passes("src/net/a.cpp", '#include "../core/lease/lease.hpp"\n', [lease])
+        self.fails("src/net must not",
+                   "src/net/a.cpp", '#include "../redis/transport/link.hpp"\n', [link])
+        self.fails("src/core/util must not",
+                   "src/core/util/a.cpp", "#include <net/address.hpp>\n", [address])
         self.passes("cli/verbs/a.cpp", "#include <pawl/blocking.hpp>\n#include <vector>\n")
         self.fails("src/core/engine must not include redis/transport/link.hpp",
                    "src/core/engine/a.cpp", "#include <redis/transport/link.hpp>\n", [link])

@@ -6,6 +6,8 @@
 #include "../ui/duration.hpp"
 #include "../ui/failure.hpp"
 
+#include <pawl/parse_duration.hpp>
+
 #include <algorithm>
 #include <array>
 

@@ -6,10 +6,10 @@
 #include "failure.hpp"
 
 #include <pawl/options.hpp>
+#include <pawl/parse_duration.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdio>
 
 namespace pawl::cli {
@@ -23,41 +23,15 @@ struct unit {
     duration size;
 };
 
-constexpr std::array<unit, 6> units{
-    {{"d", 24h}, {"h", 1h}, {"min", 1min}, {"m", 1min}, {"s", 1s}, {"ms", 1ms}}};
-
-std::optional<duration> size_of(std::string_view name) {
-    for (const unit& each : units) {
-        if (each.name == name) return each.size;
-    }
-    return {};
-}
-
-// Removes the first part, such as "30s", from `text`.
-std::optional<duration> parse_part(std::string_view& text) {
-    std::int64_t count = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (problem != std::errc{} || count < 0 || text.front() == '-') return {};
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-
-    const auto letters = text.substr(0, text.find_first_of("0123456789"));
-    const auto size = size_of(letters);
-    text.remove_prefix(letters.size());
-    if (!size || count > forever / *size) return {};
-    return *size * count;
-}
-
-// Digits and units only, so the sum is too large.
+// Numbers and units only, so the sum is too long: with 1 in place of each number it is not.
 bool is_too_long(std::string_view text) {
-    bool is_long = !text.empty();
-    while (is_long && !text.empty()) {
-        const auto digits = std::min(text.find_first_not_of("0123456789"), text.size());
-        text.remove_prefix(digits);
-        const auto letters = text.substr(0, text.find_first_of("0123456789"));
-        is_long = digits > 0 && size_of(letters).has_value();
-        text.remove_prefix(letters.size());
+    if (text == "forever") return false;
+    std::string shape;
+    for (const char each : text) {
+        const bool is_digit = each >= '0' && each <= '9';
+        if (!is_digit || !shape.ends_with('1')) shape += is_digit ? '1' : each;
     }
-    return is_long;
+    return parse_duration(shape).has_value();
 }
 
 // For a text that parse_duration does not read.
@@ -81,19 +55,6 @@ bool is_too_long(std::string_view text) {
 constexpr const char* unlimited_range = "0 to 106751d, or forever";
 
 }  // namespace
-
-std::optional<duration> parse_duration(std::string_view text) {
-    if (text == "forever") return forever;
-    if (text == "0") return duration::zero();
-    if (text.empty()) return {};
-    duration sum{};
-    while (!text.empty()) {
-        const auto part = parse_part(text);
-        if (!part || *part > forever - sum) return {};
-        sum += *part;
-    }
-    return sum;
-}
 
 duration duration_option(std::string_view option, std::string_view text) {
     if (const auto parsed = parse_duration(text)) return *parsed;

@@ -6,14 +6,10 @@
 
 #include <pawl/types.hpp>
 
-#include <optional>
 #include <string>
 #include <string_view>
 
 namespace pawl::cli {
-
-// 500ms, 30s, 2min or 2m, 1h, 1h30m, 1d, 0, forever. Empty for any other text.
-[[nodiscard]] std::optional<duration> parse_duration(std::string_view text);
 
 // As parse_duration, for the value of an option. Throws a usage failure that names the option.
 [[nodiscard]] duration duration_option(std::string_view option, std::string_view text);

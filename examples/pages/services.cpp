@@ -32,7 +32,7 @@ pawl::redis::options with_a_token() {
     pawl::redis::options options;
     options.host = "locks.example.com";
     options.tls.enabled = true;
-    options.credentials = [] { return pawl::redis::login{"app", request_token()}; };
+    options.credentials = [] { return pawl::login{"app", request_token()}; };
     return options;
 }
 

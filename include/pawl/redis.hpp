@@ -6,7 +6,9 @@
 // docs/backends/sentinel.md and cluster.md the rules of a failover.
 #pragma once
 
+#include <pawl/credentials.hpp>
 #include <pawl/service.hpp>
+#include <pawl/tls.hpp>
 #include <pawl/types.hpp>
 
 #include <cstdint>
@@ -16,30 +18,6 @@
 #include <vector>
 
 namespace pawl::redis {
-
-// Without `enabled`, the others must keep their defaults. Files are in PEM format, and are read
-// again for each new connection. If one cannot be used then, the connection is made with what was
-// read before, and a line is logged.
-struct tls_options {
-    bool enabled = false;     // connects with TLS
-    bool verify = true;       // checks the server's certificate chain and host name
-    std::string ca_file{};    // the CAs to trust: a file, or a folder of files; empty: the system's
-    std::string cert_file{};  // a client certificate; needs `key_file`
-    std::string key_file{};   // its private key
-    std::string name{};       // the name in the server's certificate; empty: the host
-    // The pass phrase of the private key: itself, or a file whose first line it is, with the same
-    // rules as `options::password_file`.
-    std::string key_password{};
-    std::string key_password_file{};
-};
-
-// A user and a password.
-struct login {
-    std::string user{};      // empty: that of the options, or the server's default user
-    std::string password{};  // empty: none
-
-    bool operator==(const login&) const = default;
-};
 
 // Where a node of a cluster is.
 struct node_address {

@@ -41,7 +41,7 @@ struct options {
 // redlock://[user[:password]@]host1[:port],host2[:port],host3[:port][/database][?option=value&…],
 // with TLS redlocks://…. In place of a host, MASTER=SENTINEL1[:port]+SENTINEL2[:port] is the master
 // that these Sentinels know by this name. The options are those of redis:// and rediss://, with
-// Sentinels those of redis+sentinel://; ttl_max, in ms; and fenced=no.
+// Sentinels those of redis+sentinel://; ttl_max, such as 60s; and fenced=no.
 [[nodiscard]] service at(std::string_view url);
 
 // What a node says of its membership of the set.

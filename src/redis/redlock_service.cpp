@@ -5,6 +5,7 @@
 #include "redlock/redlock_options.hpp"
 #include "sentinel/monitored_master.hpp"
 #include "topology/single_server.hpp"
+#include "transport/options.hpp"
 #include "transport/reconnecting_link.hpp"
 #include "transport/sentinel_options.hpp"
 

@@ -78,7 +78,7 @@ TEST_F(Abandoned, NoSocketIsForAChildWhileItConnects) {
     const full_listener full;
     const auto before = open_descriptors();
     client locks =
-        client_at("redis://127.0.0.1:" + std::to_string(full.port) + "?connect_timeout_ms=3000");
+        client_at("redis://127.0.0.1:" + std::to_string(full.port) + "?connect_timeout=3000");
     std::atomic<bool> over = false;
     background_task acquiring([&] {
         (void)failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
@@ -106,7 +106,7 @@ TEST_F(Abandoned, RequestsAreForgotten) {
         reset = reset || connection.was_reset();
         ++ended;
     });
-    client locks = client_at(silent.url("?reply_timeout_ms=300"));
+    client locks = client_at(silent.url("?reply_timeout=300"));
     EXPECT_TRUE(failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); }));
     ASSERT_TRUE(eventually([&] { return ended > 0; }));
     EXPECT_TRUE(reset);

@@ -179,7 +179,7 @@ TEST_F(Clocks, TokensNeverGoBackWhateverTheClockDoes) {
         for (const auto idle : {0s, 5s}) {
             // Longer than the retention of a counter that is not ahead of the clock.
             clock.step(idle);
-            client fresh = direct_client("?token_retention_ms=1000");
+            client fresh = direct_client("?token_retention=1000");
             auto lock = fresh.acquire("it", {.ttl = long_ttl, .wait = patience});
             EXPECT_GT(lock.token(), newest) << leap / 1h << " h";
             newest = lock.token();

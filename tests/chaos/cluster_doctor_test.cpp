@@ -48,7 +48,7 @@ protected:
 TEST_F(ClusterDoctor, ReportsTheOtherNodesWhenOneIsDead) {
     cluster_group group({.node_timeout = 60s, .full_coverage = false});
     group.node(0).kill9();
-    const auto rows = rows_of(group.url("?connect_timeout_ms=2000&reply_timeout_ms=2000"));
+    const auto rows = rows_of(group.url("?connect_timeout=2000&reply_timeout=2000"));
     EXPECT_THAT(rows, HasSubstr("bad server @" + at(group, 0) + ": The node " + at(group, 0) +
                                 " could not be reached"));
     for (const std::size_t node : {1, 2})
@@ -80,7 +80,7 @@ TEST_F(ClusterDoctor, FailsWhenNoNodeAnswers) {
     cluster_group group;
     for (std::size_t node = 0; node < 3; ++node)
         group.node(node).kill9();
-    EXPECT_THROW((void)rows_of(group.url("?connect_timeout_ms=1000")), pawl::error);
+    EXPECT_THROW((void)rows_of(group.url("?connect_timeout=1000")), pawl::error);
 }
 
 TEST_F(ClusterDoctor, HasEachRowOnceForEachNode) {
@@ -142,8 +142,7 @@ TEST_F(ClusterDoctor, FindsNodesThatServeWithoutAPassword) {
 TEST_F(ClusterDoctor, SaysOfEachNodeWhetherItNeedsScripts) {
     cluster_group group({.node_timeout = 60s});
     group.node(2).freeze();
-    const auto rows =
-        rows_of(group.url("?scripts=no&connect_timeout_ms=1000&reply_timeout_ms=1000"));
+    const auto rows = rows_of(group.url("?scripts=no&connect_timeout=1000&reply_timeout=1000"));
     group.node(2).thaw();
     for (const std::size_t node : {0, 1})
         EXPECT_THAT(rows, HasSubstr("bad SET with IFEQ @" + at(group, node) + ": not understood"));

@@ -34,7 +34,7 @@ protected:
     }
 
     cluster_group group{{.node_timeout = 60s, .full_coverage = false}};
-    const std::string url = group.url("?connect_timeout_ms=1000&reply_timeout_ms=1000");
+    const std::string url = group.url("?connect_timeout=1000&reply_timeout=1000");
     const std::string first = group.name_on(0), second = group.name_on(1), third = group.name_on(2);
 };
 

@@ -225,7 +225,7 @@ TEST_F(Cluster, AnOldMasterThatComesBackIsNotFollowed) {
 // The holds of the others are renewed, and new ones are granted, for much longer than a ttl.
 TEST_F(Cluster, ADeadNodeDelaysNobodyElsesLocks) {
     cluster_group group({.node_timeout = 60s, .full_coverage = false});
-    client locks = client_at(group.url("?reply_timeout_ms=20000"));
+    client locks = client_at(group.url("?reply_timeout=20000"));
     const auto dead = locks.acquire(group.name_on(0), {.ttl = 2s});
     const auto lock = locks.acquire(group.name_on(1), {.ttl = 2s});
     const loss_recorder dead_loss(dead);

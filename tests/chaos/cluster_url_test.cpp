@@ -52,8 +52,7 @@ TEST_F(ClusterUrl, WrongServersAreNamed) {
 TEST_F(ClusterUrl, ANodeOfNoClusterIsNamed) {
     support::redis_server alone({.cluster = true});
     const auto failed = failure_at(
-        "redis+cluster://127.0.0.1:" + std::to_string(alone.port()) + "?connect_timeout_ms=1000",
-        0s);
+        "redis+cluster://127.0.0.1:" + std::to_string(alone.port()) + "?connect_timeout=1000", 0s);
     ASSERT_TRUE(failed.has_value());
     EXPECT_THAT(failed->sentence, testing::HasSubstr("knows no node with slots; join it"));
 }
@@ -68,7 +67,7 @@ TEST_F(ClusterUrl, AnAnnouncedAddressThatCannotBeReachedIsNamed) {
                std::string::npos;
     }));
     client locks = client_at("redis+cluster://127.0.0.1:" + std::to_string(group.node(0).port()) +
-                             "?connect_timeout_ms=1000");
+                             "?connect_timeout=1000");
     (void)locks.acquire(group.name_on(0), {.ttl = 2s, .wait = patience}).release();
     try {
         (void)locks.try_acquire(group.name_on(1), {.ttl = 2s});
@@ -90,7 +89,7 @@ TEST_F(ClusterUrl, SeedsThatDoNotAnswerDelayTheOthersLittle) {
         listeners.push_back(support::listen_on(port));
         silent += "127.0.0.1:" + std::to_string(port) + ",";
     }
-    auto url = group.url("?connect_timeout_ms=5000");
+    auto url = group.url("?connect_timeout=5000");
     url.insert(url.find("//") + 2, silent);
     EXPECT_FALSE(failure_at(url, 4s).has_value()) << client_log.text();
     for (const int each : listeners)

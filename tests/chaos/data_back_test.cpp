@@ -112,7 +112,7 @@ TEST_F(DataBack, RedissonsCounterGoesBackAndPawlsTokensDoNot) {
 // A counter is kept for the URL's retention time after the last hold, and tokens keep growing after
 // it has expired.
 TEST_F(DataBack, ACounterIsKeptForAsLongAsTheUrlSays) {
-    client usual = direct_client(), brief = direct_client("?token_retention_ms=1000");
+    client usual = direct_client(), brief = direct_client("?token_retention=1000");
     const auto remaining = [this] { return server.execute({"PTTL", counter}).number(); };
     auto newest = acquire_token(usual, {});
     EXPECT_GT(remaining(), 86'000'000);

@@ -10,7 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/use_future.hpp>
 
-#include <redis/transport/name_look_up.hpp>
+#include <net/name_look_up.hpp>
 
 namespace {
 
@@ -20,7 +20,7 @@ namespace asio = boost::asio;
 class DeadNameServer : public testing::Test, protected redis_fixture {
 protected:
     [[nodiscard]] std::string url(const std::string& host) const {
-        return "redis://" + host + ":" + std::to_string(server.port()) + "?connect_timeout_ms=500";
+        return "redis://" + host + ":" + std::to_string(server.port()) + "?connect_timeout=500";
     }
     void cut_connections() {
         (void)server.execute({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
@@ -84,13 +84,13 @@ TEST_F(DeadNameServer, LeavesOtherClientsOfTheEventLoopAlone) {
 // More names than may be resolved at once: the next attempt gets an error, and succeeds afterwards.
 TEST_F(DeadNameServer, IsAskedForSoManyNamesAtOnce) {
     std::vector<std::unique_ptr<client>> clients;
-    for (std::size_t i = 0; i < pawl::redis::max_look_ups; ++i) {
+    for (std::size_t i = 0; i < pawl::net::max_look_ups; ++i) {
         const auto name = "dead" + std::to_string(i) + ".test";
         host_table.start_hanging(name);
         clients.push_back(std::make_unique<client>(client_at(url(name))));
         EXPECT_TRUE(failure_of([&] { (void)clients.back()->try_acquire("it", {.ttl = 2s}); }));
     }
-    EXPECT_EQ(host_table.hanging_lookups(), pawl::redis::max_look_ups);
+    EXPECT_EQ(host_table.hanging_lookups(), pawl::net::max_look_ups);
     host_table.resolve_to("alive.test", {"127.0.0.1"});
     client next = client_at(url("alive.test"));
     const auto failed = failure_of([&] { (void)next.try_acquire("it", {.ttl = 2s}); });

@@ -84,7 +84,7 @@ TEST_F(FirstRequest, AndTheSecondHaveAnUndoOfTheirOwn) {
 //   A: "is it free?" | delayed in the network | A gives up, and its connection ends | the server
 //   executes the request | A's undo ends the hold long before the lease of a minute does
 TEST_F(FirstRequest, IsUndoneIfItArrivesAfterTheWait) {
-    client locks = proxied_client("?reply_timeout_ms=300");
+    client locks = proxied_client("?reply_timeout=300");
     warm(locks);
     proxy.inject({.matches = brief, .kind = fault_kind::delay_request, .delay = 1s});
     EXPECT_THROW((void)locks.acquire("it", {.ttl = long_ttl, .wait = 100ms}), pawl::error);

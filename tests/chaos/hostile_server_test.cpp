@@ -164,7 +164,7 @@ protected:
             if (request && connection.send(hostile.head)) connection.flood(hostile.unit, plenty);
         });
         const auto report =
-            client.report_from(server.url("?connect_timeout_ms=500&reply_timeout_ms=500"));
+            client.report_from(server.url("?connect_timeout=500&reply_timeout=500"));
         EXPECT_GT(report.kib, 0U) << hostile.name;
         EXPECT_LE(report.kib, 64U << 10) << hostile.name;
         EXPECT_NE(report.text.find("error: "), std::string::npos) << hostile.name << report.text;
@@ -199,7 +199,7 @@ TEST_F(HostileServer, IsNamedAsSuch) {
             if (request && connection.send("*2147483647\r\n")) connection.flood("_\r\n", plenty);
         });
         const auto report =
-            client.report_from(server.url("?connect_timeout_ms=500&reply_timeout_ms=500"));
+            client.report_from(server.url("?connect_timeout=500&reply_timeout=500"));
         EXPECT_NE(report.text.find("it sent a larger reply than any that Pawl asks for"),
                   std::string::npos)
             << report.text;

@@ -126,7 +126,7 @@ TEST(last_record, the_end_of_the_connection_comes_in_the_tls_handshake) {
     {
         pawl::blocking::client locks(pawl::from_url(
             "rediss://127.0.0.1:" + std::to_string(acceptor.local_endpoint().port()) +
-            "?connect_timeout_ms=600000&reply_timeout_ms=600000"));
+            "?connect_timeout=600000&reply_timeout=600000"));
         EXPECT_THROW((void)locks.acquire("it", {.wait = 1s}), pawl::error);
         EXPECT_TRUE(eventually([&] { return connections > 1; }));
     }

@@ -49,10 +49,10 @@ TEST_F(LastWords, OfAFullServerAreTheReason) {
     redis_server server;
     admit_nobody(server);
     for (int i = 0; i < 5; ++i)
-        EXPECT_THAT(sentence_at(server.url("?connect_timeout_ms=1200"), errc::unreachable),
+        EXPECT_THAT(sentence_at(server.url("?connect_timeout=1200"), errc::unreachable),
                     AllOf(HasSubstr(full), HasSubstr("raise maxclients"),
                           Not(HasSubstr("is it Redis?")), Not(HasSubstr("the URL is right"))));
-    client examined(pawl::from_url(server.url("?connect_timeout_ms=1200")));
+    client examined(pawl::from_url(server.url("?connect_timeout=1200")));
     try {
         (void)examined.examine();
         ADD_FAILURE() << "examined";
@@ -78,7 +78,7 @@ TEST_F(LastWords, OfFullNodesOfRedlockAreTheReason) {
     support::redlock_group group(3);
     for (std::size_t i = 0; i < 3; ++i)
         admit_nobody(group.node(i));
-    client locks = client_at(group.url("?connect_timeout_ms=1200"));
+    client locks = client_at(group.url("?connect_timeout=1200"));
     try {
         (void)locks.try_acquire("it", {.ttl = 2s});
         ADD_FAILURE() << "granted";
@@ -90,14 +90,14 @@ TEST_F(LastWords, OfFullNodesOfRedlockAreTheReason) {
 TEST_F(LastWords, OfFullNodesOfAClusterAreTheReason) {
     cluster_group group({.masters = 1});
     admit_nobody(group.node(0));
-    EXPECT_THAT(sentence_at(group.url("?connect_timeout_ms=1200"), errc::unreachable),
+    EXPECT_THAT(sentence_at(group.url("?connect_timeout=1200"), errc::unreachable),
                 HasSubstr(full));
 }
 
 TEST_F(LastWords, OfAFullMasterNameTheMaster) {
     support::sentinel_group group;
     admit_nobody(group.server(0));
-    EXPECT_THAT(sentence_at(group.url("?connect_timeout_ms=1200"), errc::unreachable),
+    EXPECT_THAT(sentence_at(group.url("?connect_timeout=1200"), errc::unreachable),
                 AllOf(HasSubstr(full), HasSubstr("the master " + name_of(group.server(0)))));
 }
 
@@ -138,10 +138,10 @@ TEST_F(LastWords, MissingAtAnOpenPortAreSaidToBe) {
         while (connection.receive()) {}
     });
     EXPECT_THAT(
-        sentence_at(server.url("?connect_timeout_ms=700&reply_timeout_ms=700"), errc::unreachable),
+        sentence_at(server.url("?connect_timeout=700&reply_timeout=700"), errc::unreachable),
         AllOf(HasSubstr("it accepted the connection and "), HasSubstr("hangs"),
               Not(HasSubstr("reached"))));
-    client locks = client_at(server.url("?connect_timeout_ms=3000&reply_timeout_ms=3000"));
+    client locks = client_at(server.url("?connect_timeout=3000&reply_timeout=3000"));
     try {
         (void)locks.acquire("it", {.ttl = 2s, .wait = 300ms});
         ADD_FAILURE() << "granted";

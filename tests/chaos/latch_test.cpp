@@ -199,7 +199,7 @@ TEST_F(Latches, AWaiterIsNotLetGoByAnotherLife) {
 }
 
 TEST_F(Latches, AServerThatIsGoneIsAnErrorAndNoEndlessWait) {
-    client locks = direct_client("?connect_timeout_ms=1000&reply_timeout_ms=1000");
+    client locks = direct_client("?connect_timeout=1000&reply_timeout=1000");
     latch own_latch(locks, "it");
     ASSERT_TRUE(own_latch.try_set(1));
     std::optional<failure> failed;
@@ -216,7 +216,7 @@ TEST_F(Latches, AServerThatIsGoneIsAnErrorAndNoEndlessWait) {
 
 // A server that is away for the whole reply window: the result is reported as unknown.
 TEST_F(Latches, AStepWithoutAnyAnswerSaysSo) {
-    client locks = proxied_client("?connect_timeout_ms=500&reply_timeout_ms=500");
+    client locks = proxied_client("?connect_timeout=500&reply_timeout=500");
     warm(locks);
     latch own_latch(locks, "it");
     ASSERT_TRUE(own_latch.try_set(2));

@@ -57,7 +57,7 @@ TEST_F(LostReplies, OfATryAreReportedAndUndone) {
 //   stopped for longer than the lease | the server continues: it executes A's request, for a whole
 //   lease, and the hold has no owner: A must still undo it
 TEST_F(LostReplies, OfAServerThatWasStoppedForLongerThanTheLeaseAreUndone) {
-    client locks = proxied_client("?reply_timeout_ms=300");
+    client locks = proxied_client("?reply_timeout=300");
     warm(locks);
     const auto undone = proxy.count(redis_fixture::script(scripts::leave));
     server.freeze();

@@ -64,7 +64,7 @@ TEST_F(Pipeline, EveryAnswerGoesToItsQuestion) {
 // More than the sockets' buffers hold, to a server that does not read yet.
 TEST_F(Pipeline, WhatDoesNotFitIsSentLater) {
     asio::io_context loop;
-    pawl::client locks(loop.get_executor(), pawl::from_url(server.url("?reply_timeout_ms=30000")));
+    pawl::client locks(loop.get_executor(), pawl::from_url(server.url("?reply_timeout=30000")));
     pipeline_run all;
     start_acquire(all, locks, "first");
     run_until(loop, [&] { return all.released == 1; });

@@ -92,7 +92,7 @@ TEST_F(RedissonDead, PermitsWithoutALeaseComeBackAfterALongOutage) {
 //   P requests permits | they are taken, the reply is lost, the server is unreachable for long | P
 //   was told that it has none: they return
 TEST_F(RedissonDead, PermitsOfALostAnswerComeBackAfterALongOutage) {
-    client locks = proxied_client("?layout=redisson&object=semaphore&reply_timeout_ms=1000");
+    client locks = proxied_client("?layout=redisson&object=semaphore&reply_timeout=1000");
     const pawl::try_options two_permits{
         .ttl = 300ms, .mode = pawl::lock_mode::permits, .permits = 2, .total_permits = 3};
     EXPECT_EQ(locks.try_acquire("it", two_permits).release(), release_result::released);

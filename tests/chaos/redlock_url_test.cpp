@@ -45,7 +45,7 @@ TEST_F(RedlockUrl, AnEmptyListIsRefused) {
 TEST_F(RedlockUrl, OptionsThatDoNotFitAreRefused) {
     const std::pair<std::string, std::string> wrong[] = {
         {"redlock://a,b,a", "is named twice"},
-        {"redlock://a,b,c?ttl_max=5", "100 to 3600000"},
+        {"redlock://a,b,c?ttl_max=5", "100ms to 1h"},
         {"redlock://a,b,c?ttl_max=", "ttl_max"},
         {"redlock://a,b,c?layout=redisson", "native layout"},
         {"redlock://a,b,c?scripts=no", "needs scripts"},

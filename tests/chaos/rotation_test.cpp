@@ -162,7 +162,7 @@ protected:
                 state->is_blocked.wait(true);
             const std::lock_guard lock(state->mutex);
             if (!state->failure.empty()) throw std::runtime_error(state->failure);
-            return pawl::redis::login{.password = state->password};
+            return pawl::login{.password = state->password};
         };
         return result;
     }

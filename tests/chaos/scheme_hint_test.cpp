@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 TEST(SchemeHint, OfRedlockNamesItsSchemes) {
     support::redlock_group group(3);
-    client locks(pawl::from_url("redlocks" + group.url("?connect_timeout_ms=1200").substr(7)));
+    client locks(pawl::from_url("redlocks" + group.url("?connect_timeout=1200").substr(7)));
     try {
         (void)locks.acquire("it", {.ttl = 2s, .wait = 4s});
         ADD_FAILURE() << "granted";

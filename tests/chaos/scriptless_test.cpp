@@ -29,7 +29,7 @@ protected:
     }
     // Its tries wait for delayed replies.
     client patient_client() {
-        const auto url = fixture_->proxy.url(without_scripts + "&reply_timeout_ms=60000");
+        const auto url = fixture_->proxy.url(without_scripts + "&reply_timeout=60000");
         return client(pawl::from_url(url), {.try_limit = 1min});
     }
     client direct() { return fixture_->direct_client(without_scripts); }

@@ -96,7 +96,7 @@ TEST_F(Passwords, AppearInNoLogAndNoSentence) {
          {url_with(":" + secret) + "/nodb", url_with(":" + secret) + "?nonsense=1",
           "redis://:" + secret + "@:0x", "redis://:" + secret + "@127.0.0.1:99999",
           "rediss+x://:" + secret + "@h",
-          "redis://:" + secret + "@127.0.0.1:1?reply_timeout_ms=" + "soon"})
+          "redis://:" + secret + "@127.0.0.1:1?reply_timeout=" + "soon"})
         EXPECT_TRUE(failure_of([&] { (void)pawl::redis::at(bad); }).has_value()) << bad;
     EXPECT_FALSE(client_log.text().empty());
     EXPECT_EQ(client_log.text().find(secret), std::string::npos) << client_log.text();
@@ -155,13 +155,13 @@ TEST_F(Tls, WorksWithTheRightCertificates) {
 TEST_F(Tls, TrustsNobodyElse) {
     const std::string own_options =
         "&cert=" + file("client.crt") + "&cert_key=" + file("client.key");
-    const std::string short_wait = "&connect_timeout_ms=1000";
+    const std::string short_wait = "&connect_timeout=1000";
     EXPECT_NE(reason_at(server.url("?ca=" + file("other-ca.crt") + own_options + short_wait)),
               std::nullopt);
     EXPECT_NE(reason_at(server.url("?verify=yes" + own_options + short_wait)), std::nullopt);
     EXPECT_NE(reason_at(server.url("?ca=" + file("ca.crt") + short_wait)), std::nullopt);
     const std::string plain = "redis://127.0.0.1:" + std::to_string(server.port());
-    EXPECT_NE(reason_at(plain + "?connect_timeout_ms=1000"), std::nullopt);
+    EXPECT_NE(reason_at(plain + "?connect_timeout=1000"), std::nullopt);
     EXPECT_EQ(reason_at(server.url("?verify=no" + own_options)), std::nullopt);
 }
 

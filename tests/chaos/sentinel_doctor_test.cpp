@@ -45,7 +45,7 @@ TEST_F(SentinelDoctor, AdvisesOnSentinelsThatAreAway) {
     for (std::size_t i = 0; i < group.sentinel_count(); ++i)
         group.sentinel(i).kill9();
     EXPECT_THAT(
-        rows_of(group.url("?connect_timeout_ms=1000")),
+        rows_of(group.url("?connect_timeout=1000")),
         AllOf(HasSubstr("| check that the Sentinels run there and the URL is right\n"),
               HasSubstr("sentinels @: none of them names a master | "),
               HasSubstr("sentinel @" + at(group.sentinel(0)) +

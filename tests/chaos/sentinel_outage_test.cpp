@@ -61,8 +61,7 @@ TEST_F(SentinelOutage, IsOutlastedByATryWithALongerLimit) {
     group.server(0).kill9();
     pawl::client_options options;
     options.try_limit = patience;
-    client locks(pawl::from_url(group.url("?connect_timeout_ms=20000&reply_timeout_ms=20000")),
-                 options);
+    client locks(pawl::from_url(group.url("?connect_timeout=20000&reply_timeout=20000")), options);
     const auto lock = locks.try_acquire("it", {.ttl = 2s});
     EXPECT_TRUE(lock.owns_lock());
     EXPECT_GE(epoch_of(lock), 1U);
@@ -71,7 +70,7 @@ TEST_F(SentinelOutage, IsOutlastedByATryWithALongerLimit) {
 TEST_F(SentinelOutage, OfTheMasterIsNamed) {
     sentinel_group group;
     group.server(0).kill9();
-    EXPECT_THAT(sentence_at(group.url("?connect_timeout_ms=1000")),
+    EXPECT_THAT(sentence_at(group.url("?connect_timeout=1000")),
                 AllOf(HasSubstr("the master " + at(group.server(0)) + ": Connection refused; "),
                       HasSubstr("a failover may be in progress"), Not(HasSubstr("must agree"))));
 }
@@ -79,7 +78,7 @@ TEST_F(SentinelOutage, OfTheMasterIsNamed) {
 TEST_F(SentinelOutage, OfASilentMasterIsNamed) {
     sentinel_group group;
     group.server(0).freeze();
-    EXPECT_THAT(sentence_at(group.url("?connect_timeout_ms=1000")),
+    EXPECT_THAT(sentence_at(group.url("?connect_timeout=1000")),
                 AllOf(HasSubstr("the master " + at(group.server(0)) + " has given no answer"),
                       HasSubstr("a failover may be in progress")));
 }
@@ -88,7 +87,7 @@ TEST_F(SentinelOutage, OfSilentSentinelsIsNamed) {
     sentinel_group group;
     for (std::size_t i = 0; i < group.sentinel_count(); ++i)
         group.sentinel(i).freeze();
-    EXPECT_THAT(sentence_at(group.url("?connect_timeout_ms=1000")),
+    EXPECT_THAT(sentence_at(group.url("?connect_timeout=1000")),
                 AllOf(HasSubstr("no Sentinel names a master ("),
                       HasSubstr(at(group.sentinel(0)) + " gives no answer"),
                       HasSubstr("check that the Sentinels run there")));

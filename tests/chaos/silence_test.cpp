@@ -67,7 +67,7 @@ TEST_F(Silence, AHalfOpenWayCostsTheLockInTime) {
 
 // A silence that is shorter than the lease is survived: the renewal is repeated within it.
 TEST_F(Silence, AShortOneCostsNothing) {
-    client locks = proxied_client("?reply_timeout_ms=400");
+    client locks = proxied_client("?reply_timeout=400");
     auto lock = locks.acquire("it", {.ttl = 4s, .wait = patience});
     ASSERT_TRUE(has_renewed(1));
     const auto before = lock.safe_until();
@@ -153,7 +153,7 @@ TEST_F(Silence, ABoundedWaitAtAFrozenServerEnds) {
 }
 
 TEST_F(Silence, ATryAtAFrozenServerEnds) {
-    client locks = proxied_client("?reply_timeout_ms=700");
+    client locks = proxied_client("?reply_timeout=700");
     (void)locks.try_acquire("warm", {.ttl = long_ttl});
     server.freeze();
     const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
@@ -189,7 +189,7 @@ TEST_F(Silence, AZombieAcquireIsGivenBack) {
 // and does.
 TEST_F(Silence, AZombieOfAClientThatIsGoneEndsWithItsLease) {
     {
-        client locks = proxied_client("?reply_timeout_ms=300");
+        client locks = proxied_client("?reply_timeout=300");
         (void)locks.try_acquire("warm", {.ttl = 2s});
         server.freeze();
         (void)failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
@@ -201,7 +201,7 @@ TEST_F(Silence, AZombieOfAClientThatIsGoneEndsWithItsLease) {
 // A waiter's connection is half-open when the lock is released, so it cannot be notified. The
 // waiter must notice, reconnect, and get the lock.
 TEST_F(Silence, AWaiterOnAHalfOpenConnectionComesBack) {
-    client holder = direct_client(), waiting = proxied_client("?reply_timeout_ms=500");
+    client holder = direct_client(), waiting = proxied_client("?reply_timeout=500");
     auto lock = holder.acquire("it", {.ttl = long_ttl});
     held_lock acquired;
     background_task waiter(

@@ -134,7 +134,7 @@ TEST(TlsSentences, OfAPlainPortWithTls) {
     const redis_server plain;
     const auto url = "rediss://127.0.0.1:" + std::to_string(plain.port());
     for (int i = 0; i < 3; ++i) {
-        client locks(pawl::redis::at(url + "?connect_timeout_ms=300&reply_timeout_ms=300"));
+        client locks(pawl::redis::at(url + "?connect_timeout=300&reply_timeout=300"));
         try {
             (void)locks.acquire("it", {.ttl = 2s, .wait = 500ms});
             ADD_FAILURE() << url;

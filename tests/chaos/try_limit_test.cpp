@@ -20,7 +20,7 @@ namespace {
 namespace asio = boost::asio;
 using namespace chaos;
 
-constexpr auto slow = "?reply_timeout_ms=600000&connect_timeout_ms=600000";
+constexpr auto slow = "?reply_timeout=600000&connect_timeout=600000";
 
 class TryLimit : public testing::Test, protected redis_fixture {
 protected:

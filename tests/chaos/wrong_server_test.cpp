@@ -33,23 +33,22 @@ protected:
 TEST_F(WrongServer, NobodyListens) {
     std::uint16_t port = 0;
     ::close(support::listen_on(port));
-    expect_failure("redis://127.0.0.1:" + std::to_string(port) + "?connect_timeout_ms=1000",
+    expect_failure("redis://127.0.0.1:" + std::to_string(port) + "?connect_timeout=1000",
                    errc::unreachable, std::to_string(port));
 }
 
 TEST_F(WrongServer, NoSuchSocket) {
-    expect_failure(
-        "redis+unix://" + server.folder().file("nothing.sock") + "?connect_timeout_ms=1000",
-        errc::unreachable, "nothing.sock");
+    expect_failure("redis+unix://" + server.folder().file("nothing.sock") + "?connect_timeout=1000",
+                   errc::unreachable, "nothing.sock");
 }
 
 // Accepts connections and sends nothing.
 TEST_F(WrongServer, SaysNothing) {
     std::uint16_t port = 0;
     const int listener = support::listen_on(port);
-    expect_failure("redis://127.0.0.1:" + std::to_string(port) +
-                       "?connect_timeout_ms=700&reply_timeout_ms=700",
-                   errc::unreachable, std::to_string(port));
+    expect_failure(
+        "redis://127.0.0.1:" + std::to_string(port) + "?connect_timeout=700&reply_timeout=700",
+        errc::unreachable, std::to_string(port));
     ::close(listener);
 }
 
@@ -73,7 +72,7 @@ public:
     }
     [[nodiscard]] std::string url() const {
         return "redis://127.0.0.1:" + std::to_string(port_) +
-               "?connect_timeout_ms=1000&reply_timeout_ms=1000";
+               "?connect_timeout=1000&reply_timeout=1000";
     }
 
 private:

@@ -302,7 +302,7 @@ TEST(BadInput, OfTheUrl) {
                                          "redis://host?frob=1",
                                          "redis://host?key=fixed",
                                          "redis://[::1",
-                                         "redis://host?reply_timeout_ms=-1",
+                                         "redis://host?reply_timeout=-1",
                                          "redis://host/%zz",
                                          "redis+unix://",
                                          "sqlite:",

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 class ClusterCommand : public testing::Test {
 protected:
     support::cluster_group group{{.node_timeout = 60s, .full_coverage = false}};
-    const test_sandbox sandbox{group.url("?connect_timeout_ms=1000&reply_timeout_ms=1000")};
+    const test_sandbox sandbox{group.url("?connect_timeout=1000&reply_timeout=1000")};
     const std::string first = group.name_on(0), second = group.name_on(1);
 };
 

@@ -201,7 +201,7 @@ TEST_F(Config, ABadLineIsNamedAndNotRepeated) {
         return result.err.substr(std::min(begin.size(), result.err.size()));
     };
     const std::string form = "write key = value, as in: url = redis://host.\n";
-    EXPECT_EQ(complaint("redis://:s3cret@host/?reply_timeout_ms=1"), form);
+    EXPECT_EQ(complaint("redis://:s3cret@host/?reply_timeout=1"), form);
     EXPECT_EQ(complaint("url redis://:s3cret@host"), form);
     EXPECT_EQ(complaint("= x"), form);
     EXPECT_EQ(complaint("wait = s3cret"),

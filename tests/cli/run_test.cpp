@@ -305,7 +305,7 @@ TEST(Run, ASignalWhileWaitingEndsItAndLeavesNoWaiter) {
 // The lock process takes the place in the queue back when the service answers again.
 TEST(Run, ASignalEndsItWhileTheServiceIsSilent) {
     support::redis_server server;
-    const test_sandbox sandbox(server.url("?reply_timeout_ms=60000"));
+    const test_sandbox sandbox(server.url("?reply_timeout=60000"));
     const auto holder = sandbox.start({"run", "x", "--", "sleep", "600"});
     ASSERT_TRUE(sandbox.eventually_held("x"));
     const auto waiting = sandbox.start({"run", "x", "--", "echo", "ran"});

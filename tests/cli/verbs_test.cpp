@@ -467,7 +467,7 @@ bool blocks_sigterm(pid_t process) {
 // The first query, and a later one.
 TEST(Watch, ASignalEndsItWhileTheServiceIsSilent) {
     support::redis_server server;
-    const test_sandbox sandbox(server.url("?reply_timeout_ms=60000&connect_timeout_ms=60000"));
+    const test_sandbox sandbox(server.url("?reply_timeout=60000&connect_timeout=60000"));
     const auto holder = sandbox.start({"run", "x", "--", "sleep", "600"});
     ASSERT_TRUE(sandbox.eventually_held("x"));
     const auto watching = sandbox.start({"watch", "--interval", "50ms"});

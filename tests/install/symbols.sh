@@ -38,7 +38,7 @@ done
 { "$nm" -D --defined-only "$shared/libpawl.so" | grep -v ' _Z[A-Z]*4pawl' |
     grep -v ' link_either_pawl_or_pawl_asio_but_not_both$' || true; } |
     expect_none "libpawl.so shows more than Pawl's own names:"
-inside='5pawl_|4pawl(4core|5redis[^2]|6sqlite[^2])'
+inside='5pawl_|4pawl(3net|4core|5redis[^2]|6sqlite[^2])'
 { "$nm" -D --defined-only "$shared/libpawl.so" | grep -E "$inside" || true; } |
     expect_none "libpawl.so shows what is inside:"
 for library in pawl pawl_asio; do

@@ -11,7 +11,7 @@
 namespace pawl::redis {
 namespace {
 
-endpoint host(const std::string& name) { return {name, 6379}; }
+net::endpoint host(const std::string& name) { return {name, 6379}; }
 seed node(const std::string& name) { return {host(name + ".example"), name}; }
 bool nobody_is_known(const std::string&) { return false; }
 

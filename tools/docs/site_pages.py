@@ -23,7 +23,8 @@ SECTIONS = {
               "docs/guide/failover.md", "docs/guide/production.md", "docs/guide/cli.md",
               "docs/guide/testing-your-code.md",
               "docs/guide/linking.md",
-              "docs/guide/performance.md", "docs/guide/threats.md", "docs/guide/"],
+              "docs/guide/performance.md", "docs/guide/threats.md",
+              "docs/guide/changes.md", "docs/guide/"],
     "Backends": ["docs/backends/redis.md", "docs/backends/sentinel.md", "docs/backends/cluster.md",
                  "docs/backends/redlock.md", "docs/backends/security.md",
                  "docs/backends/scriptless.md",
@@ -40,7 +41,7 @@ SECTIONS = {
 _OURS = re.compile(r"(?:pawl::\w+|blocking|errc|lock_mode|loss_reason|\w+_options)::\w+(?:\(\))?|"
                    r"pawl/[\w/]+\.hpp")
 _FIELD = re.compile(r"[{,] ?\.(\w+) =")
-_OLD = ("CHANGELOG.md", "docs/decisions/")
+_OLD = ("CHANGELOG.md", "docs/decisions/", "docs/guide/changes.md")
 PICTURES = (".svg", ".png")
 
 

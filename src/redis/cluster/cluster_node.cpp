@@ -44,7 +44,7 @@ cluster_node::cluster_node(parent& cluster, link::listener& receiver, std::strin
 }
 
 std::shared_ptr<link> cluster_node::set_connection(std::shared_ptr<link> connection,
-                                                   endpoint server) {
+                                                   net::endpoint server) {
     accepted_ = 0;
     reason_.clear();
     failure_ = nullptr;

@@ -5,8 +5,9 @@
 // after the node itself has said that it is this node, and a master.
 #pragma once
 
-#include "../transport/endpoint.hpp"
 #include "../transport/link.hpp"
+
+#include "../../net/endpoint.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/spi/backend.hpp>
@@ -52,7 +53,7 @@ public:
                  const std::string& channel, std::uint64_t connections);
 
     [[nodiscard]] const std::string& id() const noexcept { return id_; }
-    [[nodiscard]] const endpoint& server() const noexcept { return server_; }
+    [[nodiscard]] const net::endpoint& server() const noexcept { return server_; }
     // The node's own channel for this client; empty: none.
     [[nodiscard]] const std::string& channel() const noexcept { return tagged_channel_; }
     [[nodiscard]] link::listener& own_listener() noexcept { return *this; }
@@ -60,7 +61,7 @@ public:
     [[nodiscard]] const std::shared_ptr<link>& connection() const noexcept { return connection_; }
 
     // Connects through this link from now on. Returns the earlier one.
-    std::shared_ptr<link> set_connection(std::shared_ptr<link> connection, endpoint server);
+    std::shared_ptr<link> set_connection(std::shared_ptr<link> connection, net::endpoint server);
     // The node has confirmed the present connection, and said its replication id before its epoch.
     void accept(std::string replication, std::uint64_t epoch);
     // The same, later.
@@ -102,7 +103,7 @@ private:
     link::listener* receiver_;
     const std::string id_;
     const std::string channel_, tagged_channel_;
-    endpoint server_;
+    net::endpoint server_;
     std::shared_ptr<link> connection_;
     mutable session session_;  // `current` notices that its epoch is old
     time_point updated_at_{};

@@ -173,7 +173,7 @@ asio::awaitable<void> cluster_topology::query_seed(
 
 // Clients with the same URL use the cluster of the host that answers first. In two clusters, two
 // of them hold the same lock.
-asio::awaitable<void> cluster_topology::examine_host(examination& report, endpoint host) {
+asio::awaitable<void> cluster_topology::examine_host(examination& report, net::endpoint host) {
     const auto name = text_of(host);
     const auto connection = connect_(host, nobody_listens(), "");
     closing_.push_back(connection);

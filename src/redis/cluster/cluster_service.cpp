@@ -14,7 +14,7 @@ topology_factory cluster_factory(const options& server_options, const backend_co
     cluster_settings settings;
     settings.subject = describe(server_options);
     for (const auto& [host, port] : server_options.cluster_nodes)
-        settings.hosts.push_back(make_endpoint(host, port, server_options.tls));
+        settings.hosts.push_back(net::make_endpoint(host, port, server_options.tls));
     settings.connect_timeout = server_options.connect_timeout;
     settings.reply_timeout = server_options.reply_timeout;
     settings.uses_tls = server_options.tls.enabled;
@@ -22,7 +22,7 @@ topology_factory cluster_factory(const options& server_options, const backend_co
     auto uncounted = context;  // the topology counts what the client does
     uncounted.counts = std::make_shared<counters>();
     node_link_factory connect = [link_settings, uncounted](
-                                    const endpoint& node, link::listener& receiver,
+                                    const net::endpoint& node, link::listener& receiver,
                                     const std::string& channel) -> std::shared_ptr<link> {
         return std::make_shared<reconnecting_link>(std::make_shared<fixed_locator>(node),
                                                    link_settings, "the node " + text_of(node),

@@ -132,9 +132,9 @@ asio::awaitable<reply> cluster_topology::wait_for_master(time_point give_up_at) 
     co_return slot_moved_reply();
 }
 
-endpoint cluster_topology::endpoint_of(const listed_node& listed,
-                                       const std::string& asked_host) const {
-    endpoint result;
+net::endpoint cluster_topology::endpoint_of(const listed_node& listed,
+                                            const std::string& asked_host) const {
+    net::endpoint result;
     result.host = !listed.host.empty()   ? listed.host
                   : !listed.name.empty() ? listed.name
                                          : asked_host;
@@ -147,7 +147,7 @@ endpoint cluster_topology::endpoint_of(const listed_node& listed,
     return result;
 }
 
-void cluster_topology::connect_node(cluster_node& node, endpoint server) {
+void cluster_topology::connect_node(cluster_node& node, net::endpoint server) {
     auto connection = connect_(server, node.own_listener(), node.channel());
     node.set_connection(connection, std::move(server));
     asio::co_spawn(context_.strand, probe(shared_from_this(), node, std::move(connection)),

@@ -32,7 +32,7 @@ namespace pawl::redis {
 // Makes the link to one node, or to a server that may be one. The other arguments as in
 // link_factory.
 using node_link_factory = std::function<std::shared_ptr<link>(
-    const endpoint& node, link::listener& receiver, const std::string& channel)>;
+    const net::endpoint& node, link::listener& receiver, const std::string& channel)>;
 
 // The bounds of a client of a cluster. The simulation makes some of them tiny.
 struct cluster_limits {
@@ -49,8 +49,8 @@ struct cluster_limits {
 };
 
 struct cluster_settings {
-    std::string subject;          // the service in messages
-    std::vector<endpoint> hosts;  // some of the nodes, as the URL names them
+    std::string subject;               // the service in messages
+    std::vector<net::endpoint> hosts;  // some of the nodes, as the URL names them
     duration connect_timeout{};
     duration reply_timeout{};
     bool uses_tls = false;
@@ -111,7 +111,7 @@ private:
     boost::asio::awaitable<void> identify(std::shared_ptr<cluster_topology> self,
                                           cluster_node& node, std::shared_ptr<link> connection);
     // Adds a finding if the host does not belong to the cluster of the last view. Does not throw.
-    boost::asio::awaitable<void> examine_host(examination& report, endpoint host);
+    boost::asio::awaitable<void> examine_host(examination& report, net::endpoint host);
     // Asks the seed. Does not throw.
     boost::asio::awaitable<void> query_seed(std::shared_ptr<cluster_topology> self, seed asked);
     void begin_seed_query();
@@ -136,9 +136,9 @@ private:
     std::uint32_t find_or_add_node(const listed_node& listed, const std::string& asked_host);
     void remember_seeds();
     void give_up_slots_of_forgotten_nodes(const std::vector<listed_node>& view);
-    [[nodiscard]] endpoint endpoint_of(const listed_node& listed,
-                                       const std::string& asked_host) const;
-    void connect_node(cluster_node& node, endpoint server);
+    [[nodiscard]] net::endpoint endpoint_of(const listed_node& listed,
+                                            const std::string& asked_host) const;
+    void connect_node(cluster_node& node, net::endpoint server);
     // Closes the node's connection for good.
     void retire(cluster_node& node);
     void retire_nodes_without_slots();

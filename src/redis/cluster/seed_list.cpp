@@ -8,7 +8,7 @@
 
 namespace pawl::redis {
 
-seed_list::seed_list(const std::vector<endpoint>& hosts, std::size_t max_nodes)
+seed_list::seed_list(const std::vector<net::endpoint>& hosts, std::size_t max_nodes)
     : max_nodes_(max_nodes) {
     for (const auto& each : hosts)
         hosts_.push_back({{each}});

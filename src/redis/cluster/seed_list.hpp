@@ -6,7 +6,7 @@
 // replicas that took over.
 #pragma once
 
-#include "../transport/endpoint.hpp"
+#include "../../net/endpoint.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace pawl::redis {
 
 struct seed {
-    endpoint server;
+    net::endpoint server;
     // The node that must answer there: another one may have its address by now. Empty: any node,
     // since the URL names the host.
     std::string node_id{};
@@ -26,7 +26,7 @@ struct seed {
 class seed_list {
 public:
     // Beyond `max_nodes`, the nodes that were listed the longest ago are forgotten.
-    seed_list(const std::vector<endpoint>& hosts, std::size_t max_nodes);
+    seed_list(const std::vector<net::endpoint>& hosts, std::size_t max_nodes);
 
     // The nodes of a view, each with its present address.
     void update(std::vector<seed> listed);

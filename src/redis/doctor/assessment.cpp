@@ -202,10 +202,11 @@ finding address_finding(const std::string& host, const std::string& run_id,
         auto& group = !each.was_reached                          ? unreachable
                       : !run_id.empty() && each.run_id == run_id ? same_server
                                                                  : other_servers;
-        group.append(group.empty() ? "" : " and ").append(host_text(each.server_address));
+        group.append(group.empty() ? "" : " and ").append(net::host_text(each.server_address));
     }
     if (servers.size() == 1)
-        return {grade::good, "address", host + " is " + host_text(servers[0].server_address), ""};
+        return {grade::good, "address", host + " is " + net::host_text(servers[0].server_address),
+                ""};
     if (!other_servers.empty())
         return {grade::bad, "address",
                 host + " is several servers, or may be: beside " +

@@ -4,15 +4,16 @@
 #include "doctor.hpp"
 
 #include "../topology/connected_link.hpp"
-#include "../transport/endpoint.hpp"
 #include "../transport/handshake.hpp"
-#include "../transport/name_look_up.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/options.hpp"
 #include "../transport/server_comparison.hpp"
 #include "../transport/server_errors.hpp"
 #include "assessment.hpp"
 #include "open_access.hpp"
+
+#include "../../net/endpoint.hpp"
+#include "../../net/name_look_up.hpp"
 
 #include <pawl/error.hpp>
 
@@ -183,8 +184,8 @@ asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& tim
     (void)asio::ip::make_address(server_options.host, failure);
     if (!server_options.unix_socket.empty() || !failure) co_return;
     const auto strand = co_await asio::this_coro::executor;
-    name_look_up look_up(strand, server_options.host);
-    addresses resolved;
+    net::name_look_up look_up(strand, server_options.host);
+    net::addresses resolved;
     failure = co_await look_up.wait(server_options.port, resolved);
     if (failure) {
         findings.push_back(

@@ -3,10 +3,11 @@
 
 #include "open_access.hpp"
 
-#include "../transport/endpoint.hpp"
-#include "../transport/name_look_up.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_comparison.hpp"
+
+#include "../../net/endpoint.hpp"
+#include "../../net/name_look_up.hpp"
 
 #include <boost/asio/this_coro.hpp>
 
@@ -15,12 +16,12 @@ namespace asio = boost::asio;
 namespace pawl::redis {
 namespace {
 
-endpoint parse_name(const std::string& name, const tls_options& tls) {
+net::endpoint parse_name(const std::string& name, const tls_options& tls) {
     const auto colon = name.rfind(':');
     if (colon == std::string::npos || name.starts_with('/')) return {};
     auto host = name.substr(0, colon);
     if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
-    return make_endpoint(host, parse_number<std::uint16_t>(name.substr(colon + 1)), tls);
+    return net::make_endpoint(host, parse_number<std::uint16_t>(name.substr(colon + 1)), tls);
 }
 
 }  // namespace
@@ -30,8 +31,8 @@ asio::awaitable<std::optional<bool>> is_open_to_all(const connection_settings& s
     const auto server = parse_name(name, settings.tls);
     if (server.port == 0) co_return std::nullopt;
     const auto strand = co_await asio::this_coro::executor;
-    name_look_up look_up(strand, server.host);
-    addresses resolved;
+    net::name_look_up look_up(strand, server.host);
+    net::addresses resolved;
     const auto failure = co_await look_up.wait(server.port, resolved);
     if (failure) co_return std::nullopt;
     login nobody;

@@ -3,11 +3,12 @@
 
 #include "redlock_options.hpp"
 
-#include "../transport/endpoint.hpp"
-#include "../transport/option_values.hpp"
 #include "../transport/options.hpp"
 
+#include "../../core/util/duration_text.hpp"
 #include "../../core/util/url.hpp"
+#include "../../net/endpoint.hpp"
+#include "../../net/option_values.hpp"
 
 #include <pawl/error.hpp>
 
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -26,34 +26,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr duration least_ttl_max = 100ms;
-constexpr duration most_ttl_max = 1h;
+constexpr core::duration_range ttl_maxima{100ms, 1h, "100ms to 1h"};
 constexpr redis::scheme_words words{.more_options = "ttl_max, fenced, ", .with_tls = "redlocks://"};
-
-duration parse_ttl_max(const std::string& text) {
-    std::int64_t value = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec == std::errc{} && parsed.ptr != text.data() + text.size())
-        throw error(errc::bad_url, "The URL's option ttl_max=" + text +
-                                       " is not a number; give milliseconds without a unit, 100 to "
-                                       "3600000.");
-    if (parsed.ec != std::errc{} || value < 100 || value > 3'600'000)
-        throw error(errc::bad_url, "The URL's option ttl_max=" + text +
-                                       " is out of range; give milliseconds, 100 to 3600000.");
-    return std::chrono::milliseconds(value);
-}
 
 std::vector<std::string> sentinels_of(const redis::options& node) {
     std::vector<std::string> sentinels;
     for (const auto& [host, port] : node.sentinel.addresses)
-        sentinels.push_back(redis::text_of(redis::make_endpoint(host, port, {})));
+        sentinels.push_back(net::text_of(net::make_endpoint(host, port, {})));
     std::ranges::sort(sentinels);
     return sentinels;
 }
 
 // As in a URL. The order of the Sentinels does not matter.
 std::string name_of(const redis::options& node) {
-    if (node.sentinel.addresses.empty()) return redis::text_of(redis::endpoint_of(node));
+    if (node.sentinel.addresses.empty()) return net::text_of(redis::endpoint_of(node));
     const auto sentinels = sentinels_of(node);
     auto text = core::encode_path(node.sentinel.master_name);
     for (std::size_t i = 0; i < sentinels.size(); ++i)
@@ -192,7 +178,7 @@ void check_options(const options& node_options) {
                         "The nodes' namespaces, key templates, layouts, databases, timeouts and "
                         "retentions must be equal.");
     }
-    if (node_options.ttl_max < least_ttl_max || node_options.ttl_max > most_ttl_max)
+    if (node_options.ttl_max < ttl_maxima.min || node_options.ttl_max > ttl_maxima.max)
         throw error(errc::bad_option, "ttl_max must be between 100 ms and 1 h.");
     if (!node_options.fenced && node_options.ttl_max != options().ttl_max)
         throw error(errc::bad_option,
@@ -203,9 +189,10 @@ void check_options(const options& node_options) {
 options parse(std::string_view text) {
     auto url = core::parse_url(text);
     options result;
-    if (const auto ttl_max = take_option(url, "ttl_max")) result.ttl_max = parse_ttl_max(*ttl_max);
+    if (const auto ttl_max = take_option(url, "ttl_max"))
+        result.ttl_max = core::parse_duration_option("ttl_max", *ttl_max, ttl_maxima);
     if (const auto fenced = take_option(url, "fenced"))
-        result.fenced = redis::parse_yes_no("fenced", *fenced);
+        result.fenced = net::parse_yes_no("fenced", *fenced);
     const auto count = url.hosts.size() + url.groups.size();
     if (count < 3 || count % 2 == 0) throw count_error(count);
     result.nodes = nodes_of(std::move(url));

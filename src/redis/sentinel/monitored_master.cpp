@@ -16,7 +16,7 @@ namespace pawl::redis {
 namespace {
 
 std::shared_ptr<link> connect_sentinel(const connection_settings& settings,
-                                       const backend_context& context, const endpoint& server,
+                                       const backend_context& context, const net::endpoint& server,
                                        link::listener& receiver, const std::string& channel) {
     auto uncounted = context;  // questions to Sentinels are not requests for locks
     uncounted.counts = std::make_shared<counters>();
@@ -141,7 +141,7 @@ topology_factory monitored_master_factory(const options& server_options,
                                           const backend_context& context) {
     return [=](link::listener& receiver, const std::string& channel) {
         const sentinel_link_factory connect = [to_sentinels = sentinel_settings_of(server_options),
-                                               context](const endpoint& server,
+                                               context](const net::endpoint& server,
                                                         link::listener& sentinel_receiver,
                                                         const std::string& sentinel_channel) {
             return connect_sentinel(to_sentinels, context, server, sentinel_receiver,

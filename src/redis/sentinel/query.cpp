@@ -58,8 +58,8 @@ asio::awaitable<std::string> query_id(link& sentinel_link, const std::string& su
     co_return answer.text;
 }
 
-endpoint endpoint_at(std::string_view host, std::string_view port, const tls_options& tls) {
-    return make_endpoint(std::string(host), parse_number<std::uint16_t>(port), tls);
+net::endpoint endpoint_at(std::string_view host, std::string_view port, const tls_options& tls) {
+    return net::make_endpoint(std::string(host), parse_number<std::uint16_t>(port), tls);
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ error with_advice(const error& failure) {
 }
 
 // Why there is no answer, after the Sentinel's address.
-std::string failure_text(const endpoint& server, const std::optional<error>& failure) {
+std::string failure_text(const net::endpoint& server, const std::optional<error>& failure) {
     if (!failure) return text_of(server) + " gives no answer";
     std::string sentence = failure->what();
     const std::string prefix = "the Sentinel ";
@@ -44,7 +44,7 @@ std::string failure_text(const endpoint& server, const std::optional<error>& fai
     return sentence;
 }
 
-std::string sentinel_name(const endpoint& server) { return "the Sentinel " + text_of(server); }
+std::string sentinel_name(const net::endpoint& server) { return "the Sentinel " + text_of(server); }
 
 }  // namespace
 
@@ -61,7 +61,7 @@ sentinel_locator::~sentinel_locator() {
         each->connection->forget_listener();
 }
 
-void sentinel_locator::add_sentinel(endpoint server, bool was_discovered) {
+void sentinel_locator::add_sentinel(net::endpoint server, bool was_discovered) {
     auto added = std::make_shared<sentinel>(std::move(server), was_discovered, context_);
     added->connection = connect_(added->server, *this, std::string(switch_channel));
     sentinels_.push_back(added);
@@ -83,7 +83,7 @@ bool sentinel_locator::make_room() {
 void sentinel_locator::add_members() {
     const auto views = views_since(0);
     const auto ids = members(views);
-    std::vector<endpoint> unknown;
+    std::vector<net::endpoint> unknown;
     for (const auto* view : views)
         for (const auto& peer : view->peers) {
             const bool is_known = std::ranges::any_of(sentinels_, [&](const auto& each) {
@@ -100,7 +100,7 @@ void sentinel_locator::begin_round() {
     ++round_;
     if (sentinels_.empty())
         for (const auto& [host, port] : options_.sentinel.addresses)
-            add_sentinel(make_endpoint(host, port, options_.sentinel.tls), false);
+            add_sentinel(net::make_endpoint(host, port, options_.sentinel.tls), false);
     ask_all();
 }
 

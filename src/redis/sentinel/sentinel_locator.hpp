@@ -42,7 +42,7 @@ struct sentinel_limits {
 
 // Connects to one Sentinel, and subscribes to the channel.
 using sentinel_link_factory = std::function<std::shared_ptr<link>(
-    const endpoint& server, link::listener& receiver, const std::string& channel)>;
+    const net::endpoint& server, link::listener& receiver, const std::string& channel)>;
 
 // Used on one strand. Asks all Sentinels at once, from the first call of `next` until `stop`.
 class sentinel_locator final : public locator,
@@ -83,7 +83,7 @@ public:
 private:
     struct sentinel {
         // Makes its timers now: it is asked again also when there is no memory.
-        sentinel(endpoint known_server, bool is_discovered, const backend_context& context)
+        sentinel(net::endpoint known_server, bool is_discovered, const backend_context& context)
             : server(std::move(known_server)),
               was_discovered(is_discovered),
               ask_again(*context.time, context.strand),
@@ -91,7 +91,7 @@ private:
             ask_again.prepare();
             short_pause.prepare();
         }
-        const endpoint server;
+        const net::endpoint server;
         const bool was_discovered;  // it is not in the URL
         std::shared_ptr<link> connection;
         core::wakeup ask_again;
@@ -108,7 +108,7 @@ private:
     void on_connected(const link& connected_link) override;
 
     [[nodiscard]] status status_of(const sentinel& asked) const;
-    void add_sentinel(endpoint server, bool was_discovered);
+    void add_sentinel(net::endpoint server, bool was_discovered);
     // Connects to the members that are not in the URL.
     void add_members();
     // Makes room by forgetting a discovered Sentinel that does not answer.

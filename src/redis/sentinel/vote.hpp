@@ -26,7 +26,7 @@ struct sentinel_view {
     bool is_down = false;      // the Sentinel cannot reach the master
     struct peer {
         std::string id;
-        endpoint server;
+        net::endpoint server;
     };
     std::vector<peer> peers{};  // the other Sentinels that it knows
 };

@@ -3,7 +3,7 @@
 
 #include "cluster_options.hpp"
 
-#include "endpoint.hpp"
+#include "../../net/endpoint.hpp"
 
 #include <pawl/error.hpp>
 
@@ -63,7 +63,7 @@ std::string describe_cluster(const options& server_options) {
     bool is_first = true;
     for (const auto& each : server_options.cluster_nodes) {
         if (!std::exchange(is_first, false)) text += ",";
-        text += text_of(endpoint{each.host, each.port});
+        text += text_of(net::endpoint{each.host, each.port});
     }
     return text;
 }

@@ -3,7 +3,7 @@
 
 #include "connection.hpp"
 
-#include "tls.hpp"
+#include "../../net/tls.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/deferred.hpp>
@@ -55,8 +55,9 @@ connection::connection(const connection_settings& settings, std::string tls_name
 connection::tls_stream::tls_stream(const connection_settings& settings,
                                    const std::string& server_name, socket& over)
     : context(settings.contexts->make()), stream(over, *context) {
-    if (settings.tls.verify) stream.set_verify_callback(certificate_check(server_name, problem));
-    set_tls_host(stream.native_handle(), server_name);
+    if (settings.tls.verify)
+        stream.set_verify_callback(net::certificate_check(server_name, problem));
+    net::set_tls_host(stream.native_handle(), server_name);
 }
 
 connection::~connection() {
@@ -88,7 +89,7 @@ asio::awaitable<error_code> connection::connect() {
     co_return ec;
 }
 
-asio::awaitable<error_code> connection::open(address server_address) {
+asio::awaitable<error_code> connection::open(net::address server_address) {
     if (is_closed_) co_return asio::error::operation_aborted;
     server_ = server_address;
     auto ec = co_await connect();
@@ -115,13 +116,13 @@ std::optional<error> connection::explain_end(const error_code& reason,
                                          std::string(settings_.with_tls) + " in place of " +
                                          std::string(settings_.without_tls) + " in the URL.");
     if (!tls_) return std::nullopt;
-    const ended_tls ended{settings_.tls,
-                          settings_.contexts->option_prefix(),
-                          tls_name_,
-                          *tls_->problem,
-                          settings_.without_tls,
-                          settings_.with_tls};
-    return explain_tls(reason, ended, subject);
+    const net::ended_tls ended{settings_.tls,
+                               settings_.contexts->option_prefix(),
+                               tls_name_,
+                               *tls_->problem,
+                               settings_.without_tls,
+                               settings_.with_tls};
+    return net::explain_tls(reason, ended, subject);
 }
 
 void connection::close() noexcept {

@@ -5,14 +5,14 @@
 // never sends anything twice. decisions/015 says why Pawl does not use Boost.Redis' connection.
 #pragma once
 
-#include "address.hpp"
-#include "certificate_check.hpp"
 #include "connection_settings.hpp"
 #include "pending_request.hpp"
 #include "reply_builder.hpp"
 #include "reply_limits.hpp"
 
 #include "../../core/util/close_on_fork.hpp"
+#include "../../net/address.hpp"
+#include "../../net/certificate_check.hpp"
 
 #include <pawl/error.hpp>
 
@@ -45,13 +45,13 @@ public:
     connection& operator=(const connection&) = delete;
 
     // Connects, and does the TLS handshake if the settings ask for TLS.
-    boost::asio::awaitable<boost::system::error_code> open(address server_address);
+    boost::asio::awaitable<boost::system::error_code> open(net::address server_address);
     // True: `open` has succeeded, even if the connection has ended since.
     [[nodiscard]] bool was_opened() const noexcept { return was_opened_; }
     // True: the server has accepted the connection and sent nothing.
     [[nodiscard]] bool was_silent() const noexcept { return was_opened_ && !has_received_; }
     // The address that was given to `open`.
-    [[nodiscard]] const address& server() const noexcept { return server_; }
+    [[nodiscard]] const net::address& server() const noexcept { return server_; }
     // True: the connection is made, and the TLS handshake has not succeeded.
     [[nodiscard]] bool is_in_tls_handshake() const noexcept { return is_in_tls_handshake_; }
     // The TLS problem that ended the connection, if there was one. `subject` names the server.
@@ -102,7 +102,8 @@ private:
     struct tls_stream {
         tls_stream(const connection_settings& settings, const std::string& server_name,
                    socket& over);
-        std::shared_ptr<certificate_problem> problem = std::make_shared<certificate_problem>();
+        std::shared_ptr<net::certificate_problem> problem =
+            std::make_shared<net::certificate_problem>();
         std::shared_ptr<boost::asio::ssl::context> context;
         boost::asio::ssl::stream<socket&> stream;
     };
@@ -139,7 +140,7 @@ private:
     socket socket_;
     core::close_on_fork fork_guard_;
     std::unique_ptr<tls_stream> tls_;
-    address server_;
+    net::address server_;
     bool was_opened_ = false;
     bool has_received_ = false;
     bool is_in_tls_handshake_ = false;

@@ -4,8 +4,8 @@
 // How to connect to a server, wherever it is.
 #pragma once
 
-#include "credential_source.hpp"
-#include "tls_contexts.hpp"
+#include "../../net/credential_source.hpp"
+#include "../../net/tls_contexts.hpp"
 
 #include <pawl/redis.hpp>
 
@@ -19,10 +19,11 @@ namespace pawl::redis {
 // The settings of a connection. Most are copies from `options`. All connections of a client share
 // the credentials and the TLS contexts, which keep what worked last.
 struct connection_settings {
-    std::shared_ptr<credential_source> credentials = std::make_shared<credential_source>();
+    std::shared_ptr<net::credential_source> credentials =
+        std::make_shared<net::credential_source>();
     std::uint32_t database = 0;
     tls_options tls{};
-    std::shared_ptr<tls_contexts> contexts = std::make_shared<tls_contexts>();
+    std::shared_ptr<net::tls_contexts> contexts = std::make_shared<net::tls_contexts>();
     duration connect_timeout{};
     duration reply_timeout{};
     // A request that has waited this long for a connection fails with the next failed attempt.
@@ -48,14 +49,14 @@ struct connection_settings {
 
 [[nodiscard]] inline connection_settings settings_of(const options& server_options) {
     connection_settings result;
-    result.credentials = std::make_shared<credential_source>(
-        credential_options{{server_options.user, server_options.password},
-                           server_options.password_file,
-                           "password_file",
-                           server_options.credentials});
+    result.credentials = std::make_shared<net::credential_source>(
+        net::credential_options{{server_options.user, server_options.password},
+                                server_options.password_file,
+                                "password_file",
+                                server_options.credentials});
     result.database = server_options.database;
     result.tls = server_options.tls;
-    result.contexts = std::make_shared<tls_contexts>(result.tls);
+    result.contexts = std::make_shared<net::tls_contexts>(result.tls);
     result.connect_timeout = server_options.connect_timeout;
     result.reply_timeout = server_options.reply_timeout;
     result.accepts_cluster_node = server_options.layout == key_layout::redisson;
@@ -69,13 +70,13 @@ struct connection_settings {
 [[nodiscard]] inline connection_settings sentinel_settings_of(const options& server_options) {
     const auto& sentinel = server_options.sentinel;
     connection_settings result;
-    result.credentials =
-        std::make_shared<credential_source>(credential_options{{sentinel.user, sentinel.password},
-                                                               sentinel.password_file,
-                                                               "sentinel_password_file",
-                                                               sentinel.credentials});
+    result.credentials = std::make_shared<net::credential_source>(
+        net::credential_options{{sentinel.user, sentinel.password},
+                                sentinel.password_file,
+                                "sentinel_password_file",
+                                sentinel.credentials});
     result.tls = sentinel.tls;
-    result.contexts = std::make_shared<tls_contexts>(result.tls, "sentinel_");
+    result.contexts = std::make_shared<net::tls_contexts>(result.tls, "sentinel_");
     result.connect_timeout = server_options.connect_timeout;
     result.reply_timeout = server_options.reply_timeout;
     result.min_wait_before_failure = {};  // the others may answer

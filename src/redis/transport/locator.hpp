@@ -4,7 +4,7 @@
 // Says where the server of a link is. A service with one fixed server has a fixed_locator.
 #pragma once
 
-#include "endpoint.hpp"
+#include "../../net/endpoint.hpp"
 
 #include <pawl/types.hpp>
 
@@ -17,7 +17,7 @@
 namespace pawl::redis {
 
 struct location {
-    endpoint server;
+    net::endpoint server;
     // Grows each time another server takes the place of the last one; 0 if that never happens.
     std::uint64_t epoch = 0;
 
@@ -54,7 +54,7 @@ inline boost::asio::awaitable<bool> locator::confirm(const location&, time_point
 
 class fixed_locator final : public locator {
 public:
-    explicit fixed_locator(endpoint server) : location_{std::move(server)} {}
+    explicit fixed_locator(net::endpoint server) : location_{std::move(server)} {}
     boost::asio::awaitable<location> next(time_point) override { co_return location_; }
 
 private:

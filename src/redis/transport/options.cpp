@@ -4,9 +4,10 @@
 #include "options.hpp"
 
 #include "cluster_options.hpp"
-#include "endpoint.hpp"
-#include "option_values.hpp"
 #include "sentinel_options.hpp"
+
+#include "../../core/util/duration_text.hpp"
+#include "../../net/option_values.hpp"
 
 #include <pawl/error.hpp>
 
@@ -17,30 +18,10 @@ namespace {
 
 // Without a bound, a very long timeout would overflow when it is added to the present time.
 constexpr duration longest_timeout = std::chrono::hours(24);
-constexpr duration shortest_retention = std::chrono::seconds(1);
-constexpr duration longest_retention = std::chrono::hours(365 * 24);
-
-duration parse_milliseconds(const std::string& name, const std::string& text, std::int64_t min = 1,
-                            std::int64_t max = 600'000) {
-    std::int64_t value = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec == std::errc{} && parsed.ptr != text.data() + text.size())
-        throw error(errc::bad_url, "The URL's option " + name + "=" + text +
-                                       " is not a number; give milliseconds without a unit, " +
-                                       std::to_string(min) + " to " + std::to_string(max) + ".");
-    if (parsed.ec != std::errc{} || value < min || value > max)
-        throw error(errc::bad_url, "The URL's option " + name + "=" + text +
-                                       " is out of range; give milliseconds, " +
-                                       std::to_string(min) + " to " + std::to_string(max) + ".");
-    return std::chrono::milliseconds(value);
-}
-
-duration parse_retention(const std::string& name, const std::string& text) {
-    const auto count = [](duration d) {
-        return std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
-    };
-    return parse_milliseconds(name, text, count(shortest_retention), count(longest_retention));
-}
+constexpr core::duration_range url_timeouts{std::chrono::milliseconds(1), std::chrono::minutes(10),
+                                            "1ms to 10min"};
+constexpr core::duration_range retentions{std::chrono::seconds(1), std::chrono::hours(365 * 24),
+                                          "1s to 365d"};
 
 key_layout parse_layout(const std::string& text) {
     if (text == "native") return key_layout::native;
@@ -74,7 +55,7 @@ void check_layout(key_layout layout, bool name_space_given, bool object_given,
     if (layout == key_layout::redisson && retention_given)
         throw error(errc::bad_option,
                     "The counters of Redisson's layout never expire; leave out "
-                    "token_retention_ms, or layout=redisson.");
+                    "token_retention, or layout=redisson.");
 }
 
 // The namespace is part of a lock's other keys, and all users of a lock must use the same keys.
@@ -93,18 +74,18 @@ void check_template(const options& server_options, bool name_space_given) {
 
 std::string known_options(const options& server_options, const std::string& scheme_with_tls) {
     const std::string common_options =
-        "namespace, key, layout, object, scripts, password_file, password_env, connect_timeout_ms, "
-        "reply_timeout_ms";
+        "namespace, key, layout, object, scripts, password_file, password_env, connect_timeout, "
+        "reply_timeout";
     if (!server_options.unix_socket.empty())
-        return common_options + ", token_retention_ms and database";
+        return common_options + ", token_retention and database";
     const std::string tls_options =
         "ca, cert, cert_key, cert_key_password_file, cert_key_password_env, verify "
         "and tls_name";
     if (server_options.sentinel.addresses.empty())
-        return common_options + ", token_retention_ms and, with " + scheme_with_tls + ", " +
+        return common_options + ", token_retention and, with " + scheme_with_tls + ", " +
                tls_options;
     return common_options +
-           ", token_retention_ms, sentinel_user, sentinel_password_file, "
+           ", token_retention, sentinel_user, sentinel_password_file, "
            "sentinel_password_env, sentinel_tls, and with TLS " +
            tls_options + ", also with sentinel_ before them";
 }
@@ -133,12 +114,22 @@ void check_not_empty(const std::string& name, const std::string& value) {
                     "The URL's option " + name + "= is empty; give it a value, or leave it out.");
 }
 
+error unknown_option_error(const std::string& name, const std::string& known_names) {
+    const auto begin = "The URL's option '" + name + "' is unknown; ";
+    for (const std::string each : {"connect_timeout", "reply_timeout", "token_retention"})
+        if (name == each + "_ms")
+            return {errc::bad_url,
+                    begin + "write " + each + " with a unit, as in " + each + "=5s."};
+    return {errc::bad_url, begin + "known are " + known_names + "."};
+}
+
 void apply_option(options& server_options, const std::string& name, const std::string& value,
                   const scheme_words& words) {
     const std::string tls_scheme(words.with_tls.empty() ? scheme_with_tls(server_options)
                                                         : words.with_tls);
     if (apply_sentinel_option(server_options, name, value)) return;
-    if (apply_tls_option(server_options.tls, "", name, value, tls_scheme.c_str())) return;
+    if (net::apply_tls_option(server_options.tls, "", name, value, net::advice_to_use(tls_scheme)))
+        return;
     if (name == "namespace")
         server_options.name_space = value;
     else if (name == "key")
@@ -148,23 +139,22 @@ void apply_option(options& server_options, const std::string& name, const std::s
     else if (name == "object")
         server_options.object = parse_object(value);
     else if (name == "scripts")
-        server_options.scripts = parse_yes_no(name, value);
+        server_options.scripts = net::parse_yes_no(name, value);
     else if (name == "password_file")
         server_options.password_file = value;
     else if (name == "password_env" && !server_options.password.empty())
-        throw several_passwords_error("");
+        throw net::several_passwords_error("");
     else if (name == "password_env")
-        server_options.password = password_in_environment(value);
-    else if (name == "connect_timeout_ms")
-        server_options.connect_timeout = parse_milliseconds(name, value);
-    else if (name == "reply_timeout_ms")
-        server_options.reply_timeout = parse_milliseconds(name, value);
-    else if (name == "token_retention_ms")
-        server_options.token_retention = parse_retention(name, value);
+        server_options.password = net::password_in_environment(value);
+    else if (name == "connect_timeout")
+        server_options.connect_timeout = core::parse_duration_option(name, value, url_timeouts);
+    else if (name == "reply_timeout")
+        server_options.reply_timeout = core::parse_duration_option(name, value, url_timeouts);
+    else if (name == "token_retention")
+        server_options.token_retention = core::parse_duration_option(name, value, retentions);
     else
-        throw error(errc::bad_url, "The URL's option '" + name + "' is unknown; known are " +
-                                       std::string(words.more_options) +
-                                       known_options(server_options, tls_scheme) + ".");
+        throw unknown_option_error(
+            name, std::string(words.more_options) + known_options(server_options, tls_scheme));
 }
 
 std::uint32_t parse_database(const std::string& path) {
@@ -196,10 +186,10 @@ void check_options(const options& server_options) {
         throw error(errc::bad_option, "The path of the unix socket is longer than 107 bytes.");
     if (!server_options.unix_socket.empty() && server_options.tls.enabled)
         throw error(errc::bad_option, "A unix socket has no TLS; use redis+unix:// without it.");
-    check_password({server_options.password, server_options.password_file,
-                    static_cast<bool>(server_options.credentials)},
-                   "");
-    check_tls(server_options.tls, "", scheme_with_tls(server_options));
+    net::check_password({server_options.password, server_options.password_file,
+                         static_cast<bool>(server_options.credentials)},
+                        "");
+    net::check_tls(server_options.tls, "", net::advice_to_use(scheme_with_tls(server_options)));
     check_sentinel_options(server_options);
     check_cluster_options(server_options);
     if (server_options.connect_timeout <= duration{} || server_options.reply_timeout <= duration{})
@@ -208,9 +198,15 @@ void check_options(const options& server_options) {
         server_options.reply_timeout > longest_timeout)
         throw error(errc::bad_option,
                     "connect_timeout and reply_timeout must be 24 h at the most.");
-    if (server_options.token_retention < shortest_retention ||
-        server_options.token_retention > longest_retention)
+    if (server_options.token_retention < retentions.min ||
+        server_options.token_retention > retentions.max)
         throw error(errc::bad_option, "token_retention must be between 1 s and 365 days.");
+}
+
+net::endpoint endpoint_of(const options& server_options) {
+    auto result = net::make_endpoint(server_options.host, server_options.port, server_options.tls);
+    result.unix_socket = server_options.unix_socket;
+    return result;
 }
 
 std::string describe(const options& server_options) {
@@ -280,8 +276,8 @@ options parse_options(const core::url& url, const scheme_words& words) {
             apply_option(server_options, name, value, words);
     }
     if (is_sentinel_scheme(url.scheme)) complete_sentinel_tls(server_options, url);
-    check_layout(server_options.layout, has_option(url, "namespace"), has_option(url, "object"),
-                 has_option(url, "token_retention_ms"));
+    check_layout(server_options.layout, net::has_option(url, "namespace"),
+                 net::has_option(url, "object"), net::has_option(url, "token_retention"));
     return server_options;
 }
 

@@ -111,7 +111,7 @@ asio::awaitable<boost::system::error_code> reconnecting_link::run_connection(
     attempt_end_.text.clear();
     must_locate_again_ = false;
     attempt_ends_at_ = time().now() + std::min(settings_.connect_timeout, settings_.reply_timeout);
-    addresses result;
+    net::addresses result;
     auto end_code = co_await locate(attempt_ends_at_);
     if (!end_code) end_code = co_await find_addresses(self, attempt_ends_at_, result);
     if (!end_code) end_code = co_await try_addresses(self, result, attempt_ends_at_);

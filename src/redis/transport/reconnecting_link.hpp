@@ -9,11 +9,11 @@
 #include "connection_settings.hpp"
 #include "link.hpp"
 #include "locator.hpp"
-#include "name_look_up.hpp"
 #include "subscriptions.hpp"
 
 #include "../../core/util/fork_mark.hpp"
 #include "../../core/util/wakeup.hpp"
+#include "../../net/name_look_up.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/spi/backend.hpp>
@@ -92,12 +92,12 @@ private:
     void forget_server() noexcept;
     void begin_look_up(const std::shared_ptr<reconnecting_link>& self);
     boost::asio::awaitable<void> run_look_up(std::shared_ptr<reconnecting_link> self,
-                                             std::shared_ptr<name_look_up> started_look_up);
-    void on_resolved(addresses resolved);
+                                             std::shared_ptr<net::name_look_up> started_look_up);
+    void on_resolved(net::addresses resolved);
     boost::asio::awaitable<boost::system::error_code> find_addresses(
-        std::shared_ptr<reconnecting_link> self, time_point give_up_at, addresses& result);
+        std::shared_ptr<reconnecting_link> self, time_point give_up_at, net::addresses& result);
     boost::asio::awaitable<boost::system::error_code> try_addresses(
-        std::shared_ptr<reconnecting_link> self, const addresses& candidates,
+        std::shared_ptr<reconnecting_link> self, const net::addresses& candidates,
         time_point give_up_at);
     // Accepts the connection's server, or throws several_servers_error if another server at the
     // same name may grant the same locks.
@@ -204,7 +204,7 @@ private:
     };
 
     struct known_server {
-        address server_address;
+        net::address server_address;
         std::string run_id;
     };
 
@@ -231,9 +231,10 @@ private:
     time_point ready_since_{};
     time_point attempt_ends_at_{};
     std::optional<known_server> server_;  // of the last accepted connection
-    addresses resolved_;                  // the newest result of a look-up that was not tried yet
-    addresses attempt_addresses_;  // the look-up's addresses in the present attempt; may be empty
-    std::weak_ptr<name_look_up> look_up_;
+    net::addresses resolved_;             // the newest result of a look-up that was not tried yet
+    net::addresses
+        attempt_addresses_;  // the look-up's addresses in the present attempt; may be empty
+    std::weak_ptr<net::name_look_up> look_up_;
     boost::system::error_code look_up_failure_;
     std::string spare_text_;  // the buffer of an earlier request, for the next one
     std::list<ready_waiter*> ready_waiters_;

@@ -28,10 +28,10 @@ namespace {
 // The interval at which a TLS handshake looks for the end of its connection.
 constexpr auto end_check_interval = 100ms;
 
-std::string hosts_of(const addresses& candidates) {
+std::string hosts_of(const net::addresses& candidates) {
     std::string text;
     for (const auto& each : candidates)
-        text.append(text.empty() ? "" : " and ").append(host_text(each));
+        text.append(text.empty() ? "" : " and ").append(net::host_text(each));
     return text;
 }
 
@@ -69,7 +69,8 @@ void reconnecting_link::forget_server() noexcept {
 
 void reconnecting_link::begin_look_up(const std::shared_ptr<reconnecting_link>& self) {
     if (!look_up_.expired()) return;
-    auto started_look_up = std::make_shared<name_look_up>(context_.strand, location_.server.host);
+    auto started_look_up =
+        std::make_shared<net::name_look_up>(context_.strand, location_.server.host);
     look_up_ = started_look_up;
     look_up_failure_ = {};
     asio::co_spawn(context_.strand, run_look_up(self, std::move(started_look_up)), asio::detached);
@@ -77,8 +78,8 @@ void reconnecting_link::begin_look_up(const std::shared_ptr<reconnecting_link>& 
 
 asio::awaitable<void> reconnecting_link::run_look_up(
     [[maybe_unused]] std::shared_ptr<reconnecting_link> self,
-    std::shared_ptr<name_look_up> started_look_up) {
-    addresses resolved;
+    std::shared_ptr<net::name_look_up> started_look_up) {
+    net::addresses resolved;
     error_code failure_code;
     try {
         failure_code = co_await started_look_up->wait(location_.server.port, resolved);
@@ -96,11 +97,11 @@ asio::awaitable<void> reconnecting_link::run_look_up(
 
 // A client that knows a server does not wait for the look-up. If the name no longer leads to that
 // server, the client closes the connection and follows the name.
-void reconnecting_link::on_resolved(addresses resolved) {
+void reconnecting_link::on_resolved(net::addresses resolved) {
     const bool is_busy = connection_ && !connection_->is_closed();
     if (is_busy && server_ && connection_->server() == server_->server_address &&
-        !contains(resolved, server_->server_address)) {
-        attempt_end_.text = "the name does not lead to " + host_text(server_->server_address) +
+        !net::contains(resolved, server_->server_address)) {
+        attempt_end_.text = "the name does not lead to " + net::host_text(server_->server_address) +
                             " any more, but to " + hosts_of(resolved);
         connection_->close();
     }
@@ -109,7 +110,7 @@ void reconnecting_link::on_resolved(addresses resolved) {
 
 // The addresses to try, in order. Waits for the look-up only if no server is known.
 asio::awaitable<error_code> reconnecting_link::find_addresses(
-    std::shared_ptr<reconnecting_link> self, time_point give_up_at, addresses& result) {
+    std::shared_ptr<reconnecting_link> self, time_point give_up_at, net::addresses& result) {
     error_code ec;
     if (!location_.server.unix_socket.empty()) {
         try {
@@ -140,7 +141,7 @@ asio::awaitable<error_code> reconnecting_link::find_addresses(
     if (server_ && result.empty()) result.push_back(server_->server_address);
     if (server_)
         std::ranges::stable_partition(
-            result, [this](const address& each) { return each == server_->server_address; });
+            result, [this](const net::address& each) { return each == server_->server_address; });
     if (must_locate_again_) co_return asio::error::operation_aborted;
     if (result.empty()) {
         ec = look_up_failure_ ? look_up_failure_ : error_code(asio::error::timed_out);
@@ -152,7 +153,8 @@ asio::awaitable<error_code> reconnecting_link::find_addresses(
 
 // Divides the time among the addresses, so that a silent address leaves time for the next ones.
 asio::awaitable<error_code> reconnecting_link::try_addresses(
-    std::shared_ptr<reconnecting_link> self, const addresses& candidates, time_point give_up_at) {
+    std::shared_ptr<reconnecting_link> self, const net::addresses& candidates,
+    time_point give_up_at) {
     error_code end_code;
     for (std::size_t i = 0; i < candidates.size() && !is_closed(); ++i) {
         const auto attempt_connection =
@@ -213,7 +215,7 @@ asio::awaitable<void> reconnecting_link::check_server(
     }
     const bool is_other =
         server_ && (new_session.run_id.empty() || new_session.run_id != server_->run_id);
-    if (is_other && contains(attempt_addresses_, server_->server_address))
+    if (is_other && net::contains(attempt_addresses_, server_->server_address))
         throw_other_server(subject_, server_->server_address, server_address);
     auto other_addresses = attempt_addresses_;
     std::erase(other_addresses, server_address);
@@ -227,8 +229,9 @@ asio::awaitable<void> reconnecting_link::check_server(
     }
     if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
     if (is_other)
-        log("the name leads to " + host_text(server_address) +
-            " now, which is another server than " + host_text(server_->server_address) + " before");
+        log("the name leads to " + net::host_text(server_address) +
+            " now, which is another server than " + net::host_text(server_->server_address) +
+            " before");
     server_ = known_server{server_address, new_session.run_id};
 }
 

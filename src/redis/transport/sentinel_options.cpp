@@ -3,8 +3,8 @@
 
 #include "sentinel_options.hpp"
 
-#include "endpoint.hpp"
-#include "option_values.hpp"
+#include "../../net/endpoint.hpp"
+#include "../../net/option_values.hpp"
 
 #include <pawl/error.hpp>
 
@@ -59,17 +59,18 @@ bool apply_sentinel_option(options& server_options, const std::string& name,
     else if (name == "sentinel_password_file")
         target.password_file = value;
     else if (name == "sentinel_password_env")
-        target.password = password_in_environment(value);
+        target.password = net::password_in_environment(value);
     else if (name == "sentinel_tls")
-        target.tls.enabled = parse_yes_no(name, value);
+        target.tls.enabled = net::parse_yes_no(name, value);
     else
-        return apply_tls_option(target.tls, "sentinel_", name, value, nullptr);
+        // Whether the Sentinels have TLS is known only after all options.
+        return net::apply_tls_option(target.tls, "sentinel_", name, value, {});
     return true;
 }
 
 void complete_sentinel_tls(options& server_options, const core::url& parsed) {
     auto& tls = server_options.sentinel.tls;
-    if (!has_option(parsed, "sentinel_tls")) tls.enabled = server_options.tls.enabled;
+    if (!net::has_option(parsed, "sentinel_tls")) tls.enabled = server_options.tls.enabled;
     if (!tls.enabled || !server_options.tls.enabled) return;
     if (tls.ca_file.empty()) tls.ca_file = server_options.tls.ca_file;
     if (tls.cert_file.empty() && tls.key_file.empty()) {
@@ -80,7 +81,7 @@ void complete_sentinel_tls(options& server_options, const core::url& parsed) {
             tls.key_password_file = server_options.tls.key_password_file;
         }
     }
-    if (!has_option(parsed, "sentinel_verify")) tls.verify = server_options.tls.verify;
+    if (!net::has_option(parsed, "sentinel_verify")) tls.verify = server_options.tls.verify;
 }
 
 void check_sentinel_options(const options& server_options) {
@@ -110,9 +111,9 @@ void check_sentinel_options(const options& server_options) {
         if (each.host.empty())
             throw error(errc::bad_option,
                         "A Sentinel's address has no host; give a host for each.");
-    check_password({set.password, set.password_file, static_cast<bool>(set.credentials)},
-                   "sentinel_");
-    check_tls(set.tls, "sentinel_", nullptr);
+    net::check_password({set.password, set.password_file, static_cast<bool>(set.credentials)},
+                        "sentinel_");
+    net::check_tls(set.tls, "sentinel_", "The Sentinels have no TLS; add sentinel_tls=yes");
 }
 
 void check_sentinel_password(const options& server_options) {
@@ -128,7 +129,7 @@ std::string describe_sentinels(const options& server_options) {
     bool is_first = true;
     for (const auto& each : server_options.sentinel.addresses) {
         if (!std::exchange(is_first, false)) text += ",";
-        text += text_of(endpoint{each.host, each.port});
+        text += text_of(net::endpoint{each.host, each.port});
     }
     return text + "/" + core::encode_path(server_options.sentinel.master_name) + "/" +
            std::to_string(server_options.database);

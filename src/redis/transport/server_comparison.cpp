@@ -24,7 +24,7 @@ namespace {
 struct server_probe {
     server_probe(const connection_settings& probe_settings, login probe_login,
                  const std::string& tls_name, const asio::any_io_executor& executor, runtime& time,
-                 const addresses& candidates)
+                 const net::addresses& candidates)
         : settings(probe_settings),
           used(std::move(probe_login)),
           strand(executor),
@@ -109,7 +109,7 @@ asio::awaitable<std::vector<probed_server>> probe_servers(const connection_setti
                                                           login used, std::string tls_name,
                                                           asio::any_io_executor strand,
                                                           runtime& time,
-                                                          const addresses& candidates,
+                                                          const net::addresses& candidates,
                                                           time_point give_up_at) {
     const auto probe = std::make_shared<server_probe>(settings, std::move(used), tls_name, strand,
                                                       time, candidates);
@@ -128,12 +128,12 @@ asio::awaitable<std::vector<probed_server>> probe_servers(const connection_setti
     co_return servers;
 }
 
-void throw_if_several_servers(const std::string& subject, const address& server_address,
+void throw_if_several_servers(const std::string& subject, const net::address& server_address,
                               const std::string& run_id, const std::vector<probed_server>& others) {
     for (const auto& each : others) {
         if (!each.was_reached || (!run_id.empty() && each.run_id == run_id)) continue;
         const auto both_hosts =
-            host_text(server_address) + " and " + host_text(each.server_address);
+            net::host_text(server_address) + " and " + net::host_text(each.server_address);
         if (!run_id.empty() && !each.run_id.empty())
             throw several_servers_error(
                 subject + " has several servers behind it: " + both_hosts +
@@ -141,19 +141,19 @@ void throw_if_several_servers(const std::string& subject, const address& server_
                 "in the URL.");
         throw several_servers_error(
             subject + " has several addresses, and " + both_hosts + " may be two servers: " +
-            (run_id.empty()
-                 ? "the user may not read the run_id with INFO"
-                 : host_text(each.server_address) + " does not say its run_id, " + each.trouble) +
+            (run_id.empty() ? "the user may not read the run_id with INFO"
+                            : net::host_text(each.server_address) + " does not say its run_id, " +
+                                  each.trouble) +
             "; name one of them in the URL, or allow INFO.");
     }
 }
 
-void throw_other_server(const std::string& subject, const address& known_address,
-                        const address& server_address) {
-    throw several_servers_error(subject + " has several servers behind it: it was " +
-                                host_text(known_address) + " so far, which does not answer, and " +
-                                host_text(server_address) +
-                                " is another one; name one of them in the URL.");
+void throw_other_server(const std::string& subject, const net::address& known_address,
+                        const net::address& server_address) {
+    throw several_servers_error(
+        subject + " has several servers behind it: it was " + net::host_text(known_address) +
+        " so far, which does not answer, and " + net::host_text(server_address) +
+        " is another one; name one of them in the URL.");
 }
 
 }  // namespace pawl::redis

@@ -5,8 +5,9 @@
 // both grant the same lock.
 #pragma once
 
-#include "address.hpp"
 #include "connection_settings.hpp"
+
+#include "../../net/address.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/spi/runtime.hpp>
@@ -27,7 +28,7 @@ public:
 };
 
 struct probed_server {
-    address server_address;
+    net::address server_address;
     bool was_reached = false;  // the server accepted the connection
     std::string run_id;        // empty: unknown, and `trouble` says why
     std::string trouble;
@@ -37,16 +38,16 @@ struct probed_server {
 // `used`: the user that asks. `tls_name` as in `endpoint`.
 [[nodiscard]] boost::asio::awaitable<std::vector<probed_server>> probe_servers(
     const connection_settings& settings, login used, std::string tls_name,
-    boost::asio::any_io_executor strand, runtime& time, const addresses& candidates,
+    boost::asio::any_io_executor strand, runtime& time, const net::addresses& candidates,
     time_point give_up_at);
 
 // Throws several_servers_error, unless all reached servers have this run_id. `subject` names the
 // URL, and `server_address` is that of the server with this run_id.
-void throw_if_several_servers(const std::string& subject, const address& server_address,
+void throw_if_several_servers(const std::string& subject, const net::address& server_address,
                               const std::string& run_id, const std::vector<probed_server>& others);
 // Throws several_servers_error: `server_address` is another server, and the name still leads to
 // `known_address`, too.
-void throw_other_server(const std::string& subject, const address& known_address,
-                        const address& server_address);
+void throw_other_server(const std::string& subject, const net::address& known_address,
+                        const net::address& server_address);
 
 }  // namespace pawl::redis

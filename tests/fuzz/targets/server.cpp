@@ -218,7 +218,7 @@ void run_script(server_script script) {
         std::optional<scripted_server> listener;
         listener.emplace(loop, path, script);
         const auto tested_service =
-            pawl::from_url("redis+unix://" + path + "?reply_timeout_ms=1000" +
+            pawl::from_url("redis+unix://" + path + "?reply_timeout=1000" +
                            (script.options.empty() ? "" : "&" + script.options));
         pawl::backend_context context;
         context.strand = asio::make_strand(loop);

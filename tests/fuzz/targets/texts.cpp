@@ -15,6 +15,7 @@
 #include <redis/common/keys.hpp>
 
 #include <pawl/error.hpp>
+#include <pawl/parse_duration.hpp>
 #include <pawl/service.hpp>
 
 #include <algorithm>
@@ -103,7 +104,7 @@ void templates(std::string_view input) {
 }
 
 void times(std::string_view input) {
-    if (const auto parsed = pawl::cli::parse_duration(input)) {
+    if (const auto parsed = pawl::parse_duration(input)) {
         if (*parsed < pawl::duration::zero()) fail("a duration below 0");
         check_sentence(pawl::cli::format_readable(*parsed));
         check_sentence(pawl::cli::format_exact(*parsed));

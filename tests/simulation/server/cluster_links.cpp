@@ -40,7 +40,7 @@ public:
         settings.bounds = cluster_limits_;
         const redis::node_link_factory connect =
             [&nodes = cluster_, &process = process_, options = options_, bug = bug_, context](
-                const redis::endpoint& node, redis::link::listener& receiver,
+                const net::endpoint& node, redis::link::listener& receiver,
                 const std::string& channel) {
                 auto& network = nodes.network(node.port - cluster_view::first_port);
                 const auto make =

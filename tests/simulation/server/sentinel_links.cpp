@@ -157,7 +157,7 @@ public:
 
 private:
     [[nodiscard]] redis::sentinel_link_factory sentinel_factory() const {
-        return [own = *this](const redis::endpoint& server, redis::link::listener& receiver,
+        return [own = *this](const net::endpoint& server, redis::link::listener& receiver,
                              const std::string&) {
             return std::make_shared<sentinel_link>(
                 own.sentinels_, server.port - simulated_sentinels::first_sentinel_port,

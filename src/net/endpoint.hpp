@@ -4,12 +4,12 @@
 // Where a server is, as a user or another server names it. Its addresses are in address.hpp.
 #pragma once
 
-#include <pawl/redis.hpp>
+#include <pawl/tls.hpp>
 
 #include <cstdint>
 #include <string>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 struct endpoint {
     std::string host;           // a name or a numeric address
@@ -26,13 +26,6 @@ struct endpoint {
     return {host, port, {}, tls.name.empty() ? host : tls.name};
 }
 
-// The endpoint that a user's options name.
-[[nodiscard]] inline endpoint endpoint_of(const options& server_options) {
-    auto result = make_endpoint(server_options.host, server_options.port, server_options.tls);
-    result.unix_socket = server_options.unix_socket;
-    return result;
-}
-
 // For users: "db1:6379", "[::1]:6379", or the socket's path; empty without a host.
 [[nodiscard]] inline std::string text_of(const endpoint& server) {
     if (!server.unix_socket.empty() || server.host.empty()) return server.unix_socket;
@@ -40,4 +33,4 @@ struct endpoint {
     return (is_v6 ? "[" + server.host + "]" : server.host) + ":" + std::to_string(server.port);
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

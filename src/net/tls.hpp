@@ -7,9 +7,8 @@
 
 #include "certificate_check.hpp"
 
-#include <pawl/redis.hpp>
-
 #include <pawl/error.hpp>
+#include <pawl/tls.hpp>
 
 #include <boost/asio/ssl/context.hpp>
 #include <boost/system/error_code.hpp>
@@ -18,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 // Reads the files. `option_prefix` precedes the options' names in messages, for example
 // "sentinel_". Throws errc::bad_option when a file cannot be used.
@@ -33,7 +32,8 @@ struct ended_tls {
     const std::string& option_prefix;
     const std::string& server_name;  // the host's name in the server's certificate
     const certificate_problem& problem;
-    std::string_view without_tls, with_tls;  // as in connection_settings
+    // How the URL asks for no TLS, and for TLS: "redis" and "rediss".
+    std::string_view without_tls, with_tls;
 };
 
 // Explains the end of a connection by TLS: a certificate, or a port without TLS. Nothing if TLS was
@@ -41,4 +41,4 @@ struct ended_tls {
 [[nodiscard]] std::optional<error> explain_tls(const boost::system::error_code& reason,
                                                const ended_tls& ended, const std::string& subject);
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

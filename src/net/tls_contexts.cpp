@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 tls_contexts::tls_contexts(tls_options tls, std::string option_prefix)
     : tls_(std::move(tls)), option_prefix_(std::move(option_prefix)) {}
@@ -27,4 +27,4 @@ std::shared_ptr<boost::asio::ssl::context> tls_contexts::make() {
 
 std::string tls_contexts::take_notice() { return std::exchange(notice_, {}); }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

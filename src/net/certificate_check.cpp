@@ -15,7 +15,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::net {
 namespace {
 
 constexpr int max_listed_names = 4;
@@ -98,4 +98,4 @@ bool certificate_check::operator()(bool is_preverified,
     return false;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

@@ -3,8 +3,8 @@
 
 #include "login_call.hpp"
 
-#include "../../core/util/exhausted.hpp"
-#include "../../core/util/start_thread.hpp"
+#include "../core/util/exhausted.hpp"
+#include "../core/util/start_thread.hpp"
 
 #include <pawl/error.hpp>
 
@@ -20,7 +20,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::net {
 
 namespace {
 
@@ -80,4 +80,4 @@ login login_call::result() const {
     return state_->result;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

@@ -17,7 +17,7 @@
 #include <memory>
 #include <string>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 // The largest number of names that a process looks up at the same time. Clients with the same name
 // share one look-up.
@@ -48,4 +48,4 @@ private:
     boost::asio::posix::stream_descriptor answer_event_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

@@ -4,14 +4,14 @@
 // The certificates and keys for new connections. Files may be replaced while a client runs.
 #pragma once
 
-#include <pawl/redis.hpp>
+#include <pawl/tls.hpp>
 
 #include <boost/asio/ssl/context.hpp>
 
 #include <memory>
 #include <string>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 // Used on one strand. All links of a client share one.
 class tls_contexts {
@@ -34,4 +34,4 @@ private:
     std::string notice_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 struct certificate_problem {
     int code = X509_V_OK;      // as of X509_STORE_CTX_get_error
@@ -33,4 +33,4 @@ private:
     const std::shared_ptr<certificate_problem> problem_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

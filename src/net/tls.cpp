@@ -5,7 +5,7 @@
 
 #include "password_file.hpp"
 
-#include "core/util/limited_file.hpp"
+#include "../core/util/limited_file.hpp"
 
 #include <pawl/error.hpp>
 
@@ -24,7 +24,7 @@
 
 namespace ssl = boost::asio::ssl;
 
-namespace pawl::redis {
+namespace pawl::net {
 namespace {
 
 // OpenSSL would wait for a FIFO, and read a device forever. A host's CA bundle has about 200 KB.
@@ -273,4 +273,4 @@ void set_tls_host(SSL* stream, const std::string& server_name) {
         throw error(errc::bad_option, "'" + server_name + "' cannot be named as a TLS host.");
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

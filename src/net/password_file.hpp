@@ -6,7 +6,7 @@
 
 #include <string>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 // Returns the file's first line. `secret` is "password" or "pass phrase", and `option` names the
 // file in the URL, for messages. Throws errc::bad_option for a file that cannot be read, whose
@@ -15,4 +15,4 @@ namespace pawl::redis {
 [[nodiscard]] std::string read_secret_file(const std::string& path, const std::string& secret,
                                            const std::string& option);
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

@@ -3,14 +3,14 @@
 
 #include "password_file.hpp"
 
-#include "../../core/util/limited_file.hpp"
+#include "../core/util/limited_file.hpp"
 
 #include <pawl/error.hpp>
 
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-namespace pawl::redis {
+namespace pawl::net {
 namespace {
 
 constexpr std::size_t max_password_size = 65536;
@@ -46,4 +46,4 @@ std::string read_secret_file(const std::string& path, const std::string& secret,
     return line;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

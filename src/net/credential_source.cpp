@@ -17,7 +17,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::net {
 
 namespace {
 
@@ -118,4 +118,4 @@ bool credential_source::refuse(const login& refused) {
 
 std::string credential_source::take_notice() { return std::exchange(notice_, {}); }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

@@ -5,7 +5,7 @@
 // service, so it runs in a detached thread.
 #pragma once
 
-#include <pawl/redis.hpp>
+#include <pawl/credentials.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -13,7 +13,7 @@
 #include <functional>
 #include <memory>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 // Used on one strand. After the destructor, the function may still run, and its result is dropped.
 class login_call {
@@ -35,4 +35,4 @@ private:
     std::shared_ptr<state> state_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

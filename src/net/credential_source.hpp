@@ -6,9 +6,9 @@
 
 #include "login_call.hpp"
 
-#include "../../core/util/wakeup.hpp"
+#include "../core/util/wakeup.hpp"
 
-#include <pawl/redis.hpp>
+#include <pawl/credentials.hpp>
 #include <pawl/spi/runtime.hpp>
 #include <pawl/types.hpp>
 
@@ -21,7 +21,7 @@
 #include <optional>
 #include <string>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 // Where user and password come from: the function, or the file, or `fixed`.
 struct credential_options {
@@ -69,4 +69,4 @@ private:
     std::string notice_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

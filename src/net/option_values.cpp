@@ -9,14 +9,23 @@
 #include <cstdlib>
 #include <utility>
 
-namespace pawl::redis {
+namespace pawl::net {
+namespace {
+
+error tls_required_error(const std::string& option, std::string_view tls_advice) {
+    return {errc::bad_option,
+            std::string(tls_advice) + ", or leave out " + option + ", which is of no use here."};
+}
+
+}  // namespace
+
 bool has_option(const core::url& parsed, std::string_view name) {
     return std::ranges::any_of(parsed.options,
                                [name](const auto& each) { return each.first == name; });
 }
 
 bool apply_tls_option(tls_options& target, std::string_view prefix, const std::string& name,
-                      const std::string& value, const char* scheme_with_tls) {
+                      const std::string& value, std::string_view tls_advice) {
     if (!name.starts_with(prefix)) return false;
     const auto option = std::string_view(name).substr(prefix.size());
     std::string* const text = option == "ca"                       ? &target.ca_file
@@ -27,9 +36,7 @@ bool apply_tls_option(tls_options& target, std::string_view prefix, const std::s
                                                                    : nullptr;
     const bool is_pass_phrase = option == "cert_key_password_env";
     if (text == nullptr && option != "verify" && !is_pass_phrase) return false;
-    // Whether the Sentinels have TLS is known only after all options.
-    if (scheme_with_tls != nullptr && !target.enabled)
-        throw tls_required_error(name, scheme_with_tls);
+    if (!tls_advice.empty() && !target.enabled) throw tls_required_error(name, tls_advice);
     if (text != nullptr)
         *text = value;
     else if (is_pass_phrase)
@@ -70,17 +77,14 @@ void check_password(const password_places& places, const std::string& prefix) {
         static_cast<void>(read_secret_file(places.file, "password", prefix + "password_file"));
 }
 
-error tls_required_error(const std::string& option, const char* scheme_with_tls) {
-    const std::string sentence =
-        scheme_with_tls == nullptr ? std::string("The Sentinels have no TLS; add sentinel_tls=yes")
-                                   : std::string("Only ") + scheme_with_tls + " has TLS; use it";
-    return {errc::bad_option, sentence + ", or leave out " + option + ", which is of no use here."};
+std::string advice_to_use(std::string_view scheme_with_tls) {
+    return "Only " + std::string(scheme_with_tls) + " has TLS; use it";
 }
 
-void check_tls(const tls_options& tls, const std::string& prefix, const char* scheme_with_tls) {
+void check_tls(const tls_options& tls, const std::string& prefix, std::string_view tls_advice) {
     if (!tls.enabled) {
         const auto refuse = [&](const char* option) {
-            throw tls_required_error(prefix + option, scheme_with_tls);
+            throw tls_required_error(prefix + option, tls_advice);
         };
         if (!tls.ca_file.empty()) refuse("ca");
         if (!tls.cert_file.empty()) refuse("cert");
@@ -105,4 +109,4 @@ void check_tls(const tls_options& tls, const std::string& prefix, const char* sc
                                           "cert_key, or leave the pass phrase out.");
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

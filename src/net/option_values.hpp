@@ -4,24 +4,24 @@
 // Values of a URL's options.
 #pragma once
 
-#include "../../core/util/url.hpp"
+#include "../core/util/url.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/redis.hpp>
+#include <pawl/tls.hpp>
 
 #include <string>
 #include <string_view>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 // True: the URL has an option of this name.
 [[nodiscard]] bool has_option(const core::url& parsed, std::string_view name);
 // True: after `prefix`, the name is that of an option of TLS, which was applied. Throws
-// errc::bad_url for a bad value. `scheme_with_tls`: throws errc::bad_option if there is no TLS, and
-// names this scheme; null: `check_tls` finds that later.
+// errc::bad_url for a bad value. `tls_advice`: throws errc::bad_option if there is no TLS, with
+// this advice; empty: `check_tls` finds that later.
 [[nodiscard]] bool apply_tls_option(tls_options& target, std::string_view prefix,
                                     const std::string& name, const std::string& value,
-                                    const char* scheme_with_tls);
+                                    std::string_view tls_advice);
 // "yes" or "no". Throws errc::bad_url.
 [[nodiscard]] bool parse_yes_no(const std::string& name, const std::string& value);
 // The password in this environment variable. Throws errc::bad_option if it is not set.
@@ -37,10 +37,10 @@ struct password_places {
 void check_password(const password_places& places, const std::string& prefix);
 // The error for a password from two places.
 [[nodiscard]] error several_passwords_error(const std::string& prefix);
-// The error for an option that has no effect without TLS. `scheme_with_tls`: null for an option of
-// the Sentinels.
-[[nodiscard]] error tls_required_error(const std::string& option, const char* scheme_with_tls);
-// `prefix`: of the options' names in messages. Throws errc::bad_option.
-void check_tls(const tls_options& tls, const std::string& prefix, const char* scheme_with_tls);
+// The usual `tls_advice`: "Only rediss:// has TLS; use it".
+[[nodiscard]] std::string advice_to_use(std::string_view scheme_with_tls);
+// `prefix`: of the options' names in messages. `tls_advice`: for an option that has no effect
+// without TLS. Throws errc::bad_option.
+void check_tls(const tls_options& tls, const std::string& prefix, std::string_view tls_advice);
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::redis {
+namespace pawl::net {
 
 using address = boost::asio::generic::stream_protocol::endpoint;
 using addresses = std::vector<address>;
@@ -29,4 +29,4 @@ using addresses = std::vector<address>;
     return ip_endpoint.address().to_string();
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

@@ -3,8 +3,8 @@
 
 #include "name_look_up.hpp"
 
-#include "../../core/util/exhausted.hpp"
-#include "../../core/util/start_thread.hpp"
+#include "../core/util/exhausted.hpp"
+#include "../core/util/start_thread.hpp"
 
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/error.hpp>
@@ -24,7 +24,7 @@
 namespace asio = boost::asio;
 using boost::system::error_code;
 
-namespace pawl::redis {
+namespace pawl::net {
 
 // The data that is shared with the thread. `state_mutex` guards it.
 struct name_look_up::state {
@@ -153,4 +153,4 @@ void name_look_up::cancel() noexcept {
     answer_event_.close(ignored);
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::net

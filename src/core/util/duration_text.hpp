@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Durations as values of a URL's options, with the units of `parse_duration`.
+#pragma once
+
+#include <pawl/types.hpp>
+
+#include <string_view>
+
+namespace pawl::core {
+
+// The allowed durations of an option, both included.
+struct duration_range {
+    duration min;
+    duration max;
+    std::string_view text;  // for the message: "1ms to 10min"
+};
+
+// "500ms", "5s", "1h30m"; a bare number is milliseconds. Throws errc::bad_url for any other text,
+// and for a duration out of range.
+[[nodiscard]] duration parse_duration_option(std::string_view name, std::string_view value,
+                                             const duration_range& range);
+
+}  // namespace pawl::core
