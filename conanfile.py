@@ -5,6 +5,12 @@ from conan import ConanFile
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy
 from os.path import join
+from pathlib import Path
+import re
+
+# {name: the requirement of a backend}: the entries of the list with a keyword CONAN.
+backends = dict(re.findall(r'^pawl_backend\((\w+)\n(?:[^)]*\n)? *CONAN "([^"]*)"',
+                           (Path(__file__).parent / "cmake/backends.cmake").read_text(), re.M))
 
 
 class Pawl(ConanFile):
@@ -15,22 +21,21 @@ class Pawl(ConanFile):
     settings = "os", "compiler", "build_type", "arch"
     options = {
         "shared": [True, False],
-        "redis": [True, False],
-        "sqlite": [True, False],
+        **{name: [True, False] for name in backends},
         "command": [True, False],
     }
-    default_options = {"shared": False, "redis": True, "sqlite": True, "command": True,
+    default_options = {"shared": False, **dict.fromkeys(backends, True), "command": True,
                        "boost/*:header_only": True}
+    exports = "cmake/backends.cmake"
     exports_sources = ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md",
                        "cmake/*", "include/*", "src/*", "conformance/*", "cli/*", "docs/*",
                        "examples/*", "bench/results/*")
 
     def requirements(self):
         self.requires("boost/[>=1.91]", transitive_headers=True)
-        if self.options.redis:
-            self.requires("openssl/[>=3 <4]")
-        if self.options.sqlite:
-            self.requires("sqlite3/[>=3.35]")
+        for name, requirement in backends.items():
+            if getattr(self.options, name):
+                self.requires(requirement)
         if self.options.command:
             self.requires("cli11/[>=2.1]")
 
@@ -39,8 +44,8 @@ class Pawl(ConanFile):
 
     def generate(self):
         toolchain = CMakeToolchain(self)
-        toolchain.variables["PAWL_WITH_REDIS"] = self.options.redis
-        toolchain.variables["PAWL_WITH_SQLITE"] = self.options.sqlite
+        for name in backends:
+            toolchain.variables[f"PAWL_WITH_{name.upper()}"] = getattr(self.options, name)
         toolchain.variables["PAWL_BUILD_CLI"] = self.options.command
         toolchain.variables["PAWL_BUILD_TESTS"] = False
         toolchain.variables["PAWL_BUILD_EXAMPLES"] = False

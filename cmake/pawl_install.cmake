@@ -33,6 +33,14 @@ pawl_install_libraries(shared ${pawl_shared_libraries})
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pawl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
     COMPONENT package FILES_MATCHING PATTERN "*.hpp")
+# The packages of the backends in this build, as NAME:PACKAGE.
+set(pawl_backend_packages "")
+foreach(name IN LISTS pawl_backends)
+    if(pawl_backend_${name}_PACKAGE)
+        list(APPEND pawl_backend_packages ${name}:${pawl_backend_${name}_PACKAGE})
+    endif()
+endforeach()
+list(JOIN pawl_known_backends ", " pawl_listed_backends)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pawl-config.cmake.in
     ${PROJECT_BINARY_DIR}/generated/pawl-config.cmake
     INSTALL_DESTINATION ${config_folder} PATH_VARS boost_destination)
@@ -50,14 +58,8 @@ install(CODE "
     COMPONENT boost EXCLUDE_FROM_ALL)
 
 # Programs that link a static library also link its dependencies; a shared library has its own.
-set(pc_requires "")
-if(TARGET pawl_net)
-    string(APPEND pc_requires " openssl")
-endif()
-if(PAWL_WITH_SQLITE)
-    string(APPEND pc_requires " sqlite3")
-endif()
-string(STRIP "${pc_requires}" pc_requires)
+pawl_backends_values(pc_requires PKG_CONFIG)
+list(JOIN pc_requires " " pc_requires)
 # Relative, so that an installed tree can be moved.
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 
@@ -109,19 +111,19 @@ install(CODE "
         pawl_mend_links(\"\${page}\" \"${docs_to_headers}\")
     endforeach()" COMPONENT package)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-    COMPONENT package FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp")
+    COMPONENT package FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp"
+    PATTERN "[0-9]*.cmake")
 install(FILES ${PROJECT_SOURCE_DIR}/examples/installed.cmake RENAME CMakeLists.txt
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT package)
 
 if(TARGET pawl_command)
     install(TARGETS pawl_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
-    file(GLOB manuals CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/man/*.1)
-    install(FILES ${manuals} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
-    set(completions ${PROJECT_SOURCE_DIR}/cli/completions)
-    install(FILES ${completions}/pawl.bash RENAME pawl COMPONENT command
+    set(made ${PROJECT_BINARY_DIR}/generated/cli)
+    install(FILES ${made}/pawl.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+    install(FILES ${made}/pawl.bash RENAME pawl COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-    install(FILES ${completions}/_pawl COMPONENT command
+    install(FILES ${made}/_pawl COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-    install(FILES ${completions}/pawl.fish COMPONENT command
+    install(FILES ${made}/pawl.fish COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()

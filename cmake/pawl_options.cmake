@@ -3,10 +3,7 @@
 
 # The build options, and the compiler flags that they select.
 
-find_package(SQLite3 QUIET)
-find_package(OpenSSL QUIET)
-option(PAWL_WITH_REDIS "Locks in Redis and Valkey (needs OpenSSL)" ${OPENSSL_FOUND})
-option(PAWL_WITH_SQLITE "Locks in a SQLite file (needs libsqlite3)" ${SQLite3_FOUND})
+include(backends)
 option(PAWL_BUILD_CLI "The command pawl (needs CLI11)" ${PROJECT_IS_TOP_LEVEL})
 option(PAWL_BUILD_TESTS "Tests (needs GoogleTest, redis-server)" ${PROJECT_IS_TOP_LEVEL})
 option(PAWL_BUILD_BENCH "Benchmarks (needs hiredis, redis-server, redis-benchmark)" OFF)

@@ -3,16 +3,12 @@
 
 # libpawl.so and libpawl_asio.so, each with all backends of this build. The targets of single
 # backends are other names of these two libraries.
-set(needed "")
-if(TARGET pawl_net)
-    list(APPEND needed OpenSSL::SSL OpenSSL::Crypto)
-endif()
-if(PAWL_WITH_SQLITE)
-    list(APPEND needed SQLite::SQLite3)
-endif()
-list(TRANSFORM pawl_backends PREPEND pawl_ OUTPUT_VARIABLE asio_backends)
+pawl_backends_values(needed LIBRARIES)
+pawl_backends_values(hidden NAMESPACES)
+pawl_backends_values(exports EXPORTS)
 list(TRANSFORM pawl_parts PREPEND pawl_ OUTPUT_VARIABLE asio_parts)
 list(TRANSFORM pawl_parts PREPEND pawl_sync_ OUTPUT_VARIABLE sync_parts)
+pawl_export_patterns(pawl_exports HIDDEN core ${pawl_parts} ${hidden} EXPORTS ${exports})
 # The part of libpawl_asio.so that each program contains. The linker detects a mixture of the two
 # kinds only among the files of the program, not between a program and a shared library.
 add_library(pawl_asio_link STATIC ${PROJECT_SOURCE_DIR}/src/core/util/library.cpp)

@@ -114,7 +114,8 @@ function(pawl_add_shared_library target)
         "extern \"C\" { extern ${arg_MARKER} link_either_pawl_or_pawl_asio_but_not_both;\n\
 ${arg_MARKER} link_either_pawl_or_pawl_asio_but_not_both = 0; }\n")
     add_library(${target} SHARED ${source})
-    set(map ${PROJECT_SOURCE_DIR}/cmake/lib${arg_NAME}.map)
+    set(map ${PROJECT_BINARY_DIR}/generated/lib${arg_NAME}.map)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/lib${arg_NAME}.map.in ${map} @ONLY)
     # Files, not targets: programs must not inherit the usage requirements of the archives.
     list(TRANSFORM arg_ARCHIVES REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
     add_dependencies(${target} ${arg_ARCHIVES})

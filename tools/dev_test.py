@@ -46,7 +46,9 @@ class Dev(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
         (self.root / "tools").mkdir()
+        (self.root / "cmake").mkdir()
         shutil.copy(ROOT / "dev", self.root)
+        shutil.copy(ROOT / "cmake/backends.cmake", self.root / "cmake")
         for part in (ROOT / "tools").glob("*.sh"):
             shutil.copy(part, self.root / "tools")
         with (self.root / "tools" / "build.sh").open("a") as script:

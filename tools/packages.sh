@@ -4,7 +4,8 @@
 # Debian packages, for ./dev. Sourced.
 
 # The first list is for the libraries and the command, the others for tests, bench and examples.
-install_packages=(g++ cmake ninja-build ccache libssl-dev libsqlite3-dev libcli11-dev)
+mapfile -t backend_packages < <(sed -n 's/^ *DEBIAN \([^)]*\).*/\1/p' cmake/backends.cmake)
+install_packages=(g++ cmake ninja-build ccache libcli11-dev ${backend_packages[*]})
 build_packages=("${install_packages[@]}" git libgtest-dev libgmock-dev libhiredis-dev
     liblua5.1-0-dev redis-server redis-tools pkg-config python3 util-linux zsh fish)
 docs_packages=(doxygen)

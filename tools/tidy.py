@@ -17,24 +17,27 @@ import class_sizes
 import licence
 import prose
 import words
+from backends import backends
 from cpp import blank_out, conditional_expressions, conditions, functions, lambdas
 from pages import check_code
 
 COLUMNS = 100
 FILE_LINES, FUNCTION_LINES = 500, 70
 AIM_FILE_LINES, AIM_FUNCTION_LINES = 300, 40
+BACKENDS = backends()
 
 # Component -> the components that it may include, besides itself, those inside it and include/. A
 # folder without an entry belongs to the component around it. A component on the right stands for
-# those inside it, too.
+# those inside it, too. Each backend may include src/core and its parts only, unless its folders have
+# an order.
 MAY_INCLUDE = {
+    **{f"src/{name}": {"src/core", *(f"src/{part}" for part in entry.get("PARTS", ()))}
+       for name, entry in BACKENDS.items()},
     "src/core/util": set(),
     "src/core/lease": {"src/core/util"},
     "src/core/engine": {"src/core/lease", "src/core/util"},
     "src/core/async": {"src/core/engine", "src/core/lease", "src/core/util"},
     "src/core/blocking": {"src/core/engine", "src/core/lease", "src/core/util"},
-    "src/memory": {"src/core"},
-    "src/sqlite": {"src/core"},
     "src/net": {"src/core"},
     "src/redis/transport": {"src/core", "src/net"},
     "src/redis/topology": {"src/core", "src/redis/transport"},
@@ -57,7 +60,6 @@ MAY_INCLUDE = {
                           "src/redis/transport"},
     "src/redis/scriptless": {"src/core", "src/redis/common", "src/redis/doctor",
                              "src/redis/topology", "src/redis/transport"},
-    "src/redis": {"src/core", "src/net"},
     "src/registry": {"src/core"},
     "conformance": set(),
     "include": set(),
@@ -78,8 +80,9 @@ MADE_HEADERS = {"redis_scripts.hpp": "src/redis/native/made",
 # The only files of the library that read clocks or random sources.
 MAY_READ_CLOCKS = {"src/core/util/real_runtime.cpp", "src/core/util/types.cpp",
                    "src/core/lease/loss_watchdog.cpp"}
-# SQLite runs this code on a thread of its own, which may sleep while the file is busy.
-MAY_SLEEP = {"src/sqlite/database.cpp", "src/sqlite/schema.cpp"}
+# Code that a backend runs on a thread of its own.
+MAY_SLEEP = {f"src/{name}/{file}" for name, entry in BACKENDS.items()
+             for file in entry.get("MAY_SLEEP", ())}
 CLOCKS = re.compile(
     r"\b(?:(?:steady|system|high_resolution)_clock::now|boot_clock::now\b|random_device|mt19937|"
     r"getrandom|clock_gettime|gettimeofday|sleep_for|sleep_until|usleep|nanosleep|steady_timer|"

@@ -109,8 +109,8 @@ class Rules(unittest.TestCase):
         self.passes("cli/verbs/a.cpp", "#include <pawl/blocking.hpp>\n#include <vector>\n")
         self.fails("src/core/engine must not include redis/transport/link.hpp",
                    "src/core/engine/a.cpp", "#include <redis/transport/link.hpp>\n", [link])
-        self.fails("src/sqlite must not",
-                   "src/sqlite/a.cpp", '#include "../redis/transport/link.hpp"\n', [link])
+        self.fails("src/memory must not",
+                   "src/memory/a.cpp", '#include "../redis/transport/link.hpp"\n', [link])
         self.fails("cli/ui must not", "cli/ui/a.cpp", '#include "core/lease/lease.hpp"\n', [lease])
         self.fails("examples must not", "examples/a.cpp", "#include <core/lease/lease.hpp>\n",
                    [lease])
@@ -252,7 +252,7 @@ class Names(unittest.TestCase):
         self.fails("say acquire_attempt", "int a = visit(b);\n")
         self.passes("int a = std::visit(b, c);\nint untaken;\n// taken\n")
         self.passes("int several = 2;\n", "examples/a.cpp")
-        self.fails("in a path; say notifier", "int a;\n", "src/sqlite/doorbell.cpp")
+        self.fails("in a path; say notifier", "int a;\n", "src/memory/doorbell.cpp")
         self.fails("in a path; say capabilities", "int a;\n", "tests/unit/promises_test.cpp")
         self.passes("return 1\n", "src/redis/native/scripts/acquire.lua")
 

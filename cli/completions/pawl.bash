@@ -106,10 +106,7 @@ _pawl() {
             return
             ;;
         --on)
-            local schemes='redis:// rediss:// redis+unix:// sqlite:'
-            schemes+=' redis+sentinel:// rediss+sentinel:// redis+cluster:// rediss+cluster://'
-            schemes+=' redlock:// redlocks://'
-            mapfile -t COMPREPLY < <(compgen -W "$schemes" -- "$current")
+            mapfile -t COMPREPLY < <(compgen -W '@pawl_schemes@' -- "$current")
             compopt -o nospace 2>/dev/null
             return
             ;;

@@ -44,7 +44,7 @@ complete -c pawl -n __pawl_after_mark \
     -a '(__fish_complete_subcommand --fcs-skip=(math (contains -i -- -- (commandline -opc))))'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l on -x -d 'The URL of the service' \
-    -a 'redis:// rediss:// redis+unix:// redis+sentinel:// redis+cluster:// redlock:// sqlite:'
+    -a '@pawl_schemes@'
 complete -c pawl -n "__fish_seen_subcommand_from $verbs" \
     -l url-file -r -F -d 'Read the URL from a file'
 complete -c pawl \

@@ -5,6 +5,7 @@
 
 #include "../ui/duration.hpp"
 #include "../ui/failure.hpp"
+#include "lock_file.hpp"
 
 #include <pawl/parse_duration.hpp>
 
@@ -25,9 +26,9 @@ struct known_key {
 };
 
 const char* complaint_about_url(std::string_view text) {
-    if (names_relative_file(text))
-        return "the path must be absolute, as in sqlite:/var/lib/pawl/locks.db.";
-    return nullptr;
+    static const std::string sentence =
+        "the path must be absolute, as in " + std::string(lock_file_example()) + ".";
+    return names_relative_file(text) ? sentence.c_str() : nullptr;
 }
 
 const char* complaint_about_path(std::string_view text) {
@@ -147,11 +148,6 @@ config_file parse_config(const std::string& path, std::string_view text) {
 
 std::string position(const config_file& file, const config_value& value) {
     return file.path + ", line " + std::to_string(value.line);
-}
-
-bool names_relative_file(std::string_view url) {
-    const std::string_view file = "sqlite:";
-    return url.starts_with(file) && !url.substr(file.size()).starts_with('/');
 }
 
 duration ttl_of(const config_value& value) { return parse_duration(value.text).value(); }

@@ -35,9 +35,6 @@ struct config_file {
 // For example "/etc/pawl/pawl.conf, line 3".
 [[nodiscard]] std::string position(const config_file& file, const config_value& value);
 
-// True if the URL names a file by a relative path, which would be a different file in each folder.
-[[nodiscard]] bool names_relative_file(std::string_view url);
-
 // The values of `ttl` and `require_url`. parse_config has validated them.
 [[nodiscard]] duration ttl_of(const config_value& value);
 [[nodiscard]] bool is_yes(const config_value& value);

@@ -3,6 +3,7 @@
 
 #include "configuration.hpp"
 
+#include "lock_file.hpp"
 #include "trusted_file.hpp"
 #include "url_passwords.hpp"
 

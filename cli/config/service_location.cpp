@@ -5,11 +5,10 @@
 
 #include "../ui/advice.hpp"
 #include "../ui/failure.hpp"
+#include "lock_file.hpp"
 #include "trusted_folder.hpp"
 #include "url_file.hpp"
 #include "url_passwords.hpp"
-
-#include <pawl/sqlite.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -47,20 +46,6 @@ std::string default_path() {
     return trusted_path(home, "/.local/state/pawl/locks.db");
 }
 
-// Escapes the characters of a path that have a meaning in a URL.
-std::string sqlite_url(std::string_view path) {
-    std::string url = "sqlite:";
-    for (const char each : path) {
-        if (each == '%')
-            url += "%25";
-        else if (each == '?')
-            url += "%3F";
-        else
-            url += each;
-    }
-    return url;
-}
-
 void check_contradictions(const location_options& options) {
     if (options.url && options.url_file) {
         throw failure(exit_code::usage,
@@ -94,7 +79,8 @@ configured_url refuse_relative(configured_url candidate) {
     throw failure(exit_code::usage,
                   "The URL of " + candidate.source +
                       " has a relative path, which names a different file in each folder; use an "
-                      "absolute path, as in sqlite:/var/lib/pawl/locks.db.");
+                      "absolute path, as in " +
+                      std::string(lock_file_example()) + ".");
 }
 
 // The URL of the command line or of the environment.
@@ -111,9 +97,9 @@ configured_url explicit_url(const location_options& options) {
 
 service_location default_location(std::string source) {
     const std::string path = default_path();
-    return {.lock_service = sqlite::at({.path = path, .make_folder = true}),
-            .url = sqlite_url(path),
-            .secret_url = sqlite_url(path),
+    return {.lock_service = lock_file_at(path),
+            .url = lock_file_url(path),
+            .secret_url = lock_file_url(path),
             .source = std::move(source),
             .secret_variables = {}};
 }

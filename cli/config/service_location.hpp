@@ -41,12 +41,12 @@ struct service_location {
 [[nodiscard]] location_options location_from_environment();
 
 // Uses the first source that names a service: --on, --url-file or --local, PAWL_URL, PAWL_URL_FILE,
-// the user's and the host's configuration file. Without any, uses a SQLite file in the user's state
+// the user's and the host's configuration file. Without any, uses a lock file in the user's state
 // folder and prints a line on stderr. The commands that messages advise name the service as this
 // command line does.
 [[nodiscard]] service_location find_location(const location_options& options);
 // The URL of that source, perhaps with a password. Does not check it, and reads nothing that it
-// names. Empty for the SQLite file.
+// names. Empty for that lock file.
 [[nodiscard]] std::string find_url(const location_options& options);
 // As find_location, but refuses memory, which is useless for verbs that work across processes.
 [[nodiscard]] service_location find_shared_location(const location_options& options);

@@ -48,7 +48,7 @@ bool expect_trusted(const fs::path& path, mode_t too_much) {
         expect_trusted_owner(path.string(), status.st_uid);
     }
     // In a folder with the sticky bit, no user can remove another user's files. But any user may
-    // add a SQLite journal beside the file, so the sticky bit is not enough for the last folder.
+    // add a journal beside the file, so the sticky bit is not enough for the last folder.
     if (too_much == others && (status.st_mode & S_ISVTX) != 0) return true;
     expect_trusted_rights(path.string(), status.st_mode, too_much);
     return true;

@@ -83,7 +83,7 @@ void explain_wait(blocking::client& locks, const run_options& options,
     std::condition_variable_any ended;
     std::unique_lock lock(mutex);
     if (ended.wait_for(lock, stop, 1s, [] { return false; }) || stop.stop_requested()) return;
-    // While there is no connection, a request would outlast the wait. SQLite counts none.
+    // While there is no connection, a request would outlast the wait. A lock file has none.
     const auto counted = locks.statistics();
     if (counted.connections == 0 && counted.requests == 0) return;
     auto names = names_of(options);

@@ -220,7 +220,7 @@ int parse_and_run(int argc, char** argv) {
     arguments args;
     action selected_action;
     CLI::App app("Distributed locks with fencing tokens that only grow.", "pawl");
-    const std::string version = std::string("pawl ") + PAWL_VERSION;
+    const std::string version = "pawl " PAWL_VERSION "\nbackends: " PAWL_BACKENDS;
     app.set_version_flag("--version", version);
     app.require_subcommand(1);
     app.formatter(std::make_shared<help_formatter>());

@@ -34,9 +34,9 @@ namespace pawl {
 // an object.
 //
 // Cancellation: every operation but `async_close` supports terminal, partial and total. It
-// completes with boost::asio::error::operation_aborted, unless its result is there already; on
-// SQLite, a running transaction ends first. A cancelled acquire leaves neither a lock nor a place
-// in the queue behind, as soon as the service can be reached. A cancelled change, such as
+// completes with boost::asio::error::operation_aborted, unless its result is there already; with a
+// lock file, a running transaction ends first. A cancelled acquire leaves neither a lock nor a
+// place in the queue behind, as soon as the service can be reached. A cancelled change, such as
 // `async_resize`, may have been carried out.
 //
 // Errors, as errc: bad_name, bad_option and unsupported for arguments; unreachable, refused,
@@ -50,7 +50,7 @@ namespace pawl {
 // and no operation may be called. No other thread may use them while the loop is destroyed, except
 // that it may destroy handles. In a fork of the process, operations fail with errc::unsupported,
 // and closing sends nothing. If the child runs the event loop, call the loop's `notify_fork` first;
-// make a new client in the child (not with a SQLite file that the parent has open).
+// make a new client in the child (not with a lock file that the parent has open).
 //
 // A new client does not count as outstanding work of the event loop. After its first acquire, or
 // its first request to Redis, `io_context::run()` does not return until the client is closed.

@@ -41,11 +41,11 @@ private:
     std::shared_ptr<const definition> definition_;
 };
 
-// The service of a redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://,
-// redis+cluster://, rediss+cluster://, redlock://, redlocks://, sqlite: or memory: URL:
-// docs/guide/urls.md. Does not connect. Thread-safe. Throws errc::bad_url if the URL is not
-// understood, errc::bad_option if its options do not fit together, and errc::refused if a sqlite:
-// path leads to another place than it says.
+// The service of a URL, such as redis://host or memory:. docs/guide/urls.md has the schemes, and
+// `pawl --version` lists the backends of a build. Does not connect. Thread-safe.
+//
+// Throws errc::bad_url if the URL is not understood, errc::bad_option if its options do not fit
+// together, and errc::refused if the path of a lock file leads to another place than it says.
 [[nodiscard]] service from_url(std::string_view url);
 
 // The URL for messages: without user and password, and with *** for the value of a `password`

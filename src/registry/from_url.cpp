@@ -7,70 +7,19 @@
 #include "../core/util/url.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/memory.hpp>
 #include <pawl/service.hpp>
-#if PAWL_WITH_REDIS
-#include <pawl/redis.hpp>
-#include <pawl/redlock.hpp>
-#endif
-#if PAWL_WITH_SQLITE
-#include <pawl/sqlite.hpp>
-#endif
+
+#include <pawl_url_schemes.hpp>
 
 #include <algorithm>
-#include <array>
-#include <vector>
 
 namespace pawl {
 namespace {
 
-service memory_at(std::string_view text) {
-    const auto url = core::parse_url(text);
-    if (!url.options.empty()) throw error(errc::bad_url, "A memory: URL has no options.");
-    if (!url.hosts.empty())
-        throw error(errc::bad_url, "A memory: URL has no host; write memory: or memory:NAME.");
-    return url.path.empty() ? memory::make() : memory::named(url.path);
+const url_scheme* find_scheme(std::string_view url) {
+    const auto known = std::ranges::find(url_schemes, core::scheme_of(url), &url_scheme::name);
+    return known == url_schemes.end() ? nullptr : &*known;
 }
-
-#if PAWL_WITH_SQLITE
-service sqlite_at(std::string_view text) {
-    const auto url = core::parse_url(text);
-    sqlite::options file_options;
-    if (!url.hosts.empty())
-        throw error(errc::bad_url, "A sqlite: URL has no host; write sqlite:/path or sqlite:path.");
-    file_options.path = url.path;
-    for (const auto& [name, value] : url.options) {
-        if (name != "namespace")
-            throw error(errc::bad_url,
-                        "The URL's option '" + name + "' is unknown; sqlite: has namespace.");
-        file_options.name_space = value;
-    }
-    return sqlite::at(std::move(file_options));
-}
-#endif
-
-#if PAWL_WITH_REDIS
-service redis_at(std::string_view text) { return redis::at(text); }
-service redlock_at(std::string_view text) { return redlock::at(text); }
-#endif
-
-struct entry {
-    std::string_view scheme;
-    service (*open)(std::string_view url);
-};
-
-constexpr std::array backends {
-#if PAWL_WITH_REDIS
-    entry{"redis", redis_at}, entry{"rediss", redis_at}, entry{"redis+unix", redis_at},
-        entry{"redis+sentinel", redis_at}, entry{"rediss+sentinel", redis_at},
-        entry{"redis+cluster", redis_at}, entry{"rediss+cluster", redis_at},
-        entry{"redlock", redlock_at}, entry{"redlocks", redlock_at},
-#endif
-#if PAWL_WITH_SQLITE
-        entry{"sqlite", sqlite_at},
-#endif
-        entry{"memory", memory_at},
-};
 
 bool is_number(std::string_view text) {
     return text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -94,15 +43,16 @@ bool has_cut_password(std::string_view rest, bool path_must_be_number) {
 }
 
 void refuse_stray_passwords(std::string_view text) {
-    const auto scheme = core::scheme_of(text);
-    if (scheme == "sqlite" || scheme == "memory") return;
+    const auto* scheme = find_scheme(text);
+    if (scheme != nullptr && !scheme->has_hosts()) return;
     if (text.find('@') == std::string_view::npos) return;
-    text.remove_prefix(scheme.size());
+    text.remove_prefix(core::scheme_of(text).size());
     if (!text.starts_with("://"))
-        throw error(errc::bad_url,
-                    "The URL has an '@' but does not begin with a scheme and '://'; write it like "
-                    "redis://user:password@host.");
-    if (has_cut_password(text.substr(3), scheme != "redis+unix"))
+        throw error(
+            errc::bad_url,
+            "The URL has an '@' but does not begin with a scheme and '://'; write it like " +
+                example_of_host(url_schemes, "user:password@host") + ".");
+    if (has_cut_password(text.substr(3), scheme == nullptr || !scheme->has_path()))
         throw error(errc::bad_url,
                     "The URL has an '@' after its host; in a user or password write %2F for a "
                     "slash, %3F for a question mark and %40 for an at sign.");
@@ -115,8 +65,8 @@ void refuse_blank_ends(std::string_view url) {
     if (is_blank(url.front()))
         throw error(errc::bad_url, "The URL begins with a blank; remove it.");
     // The path of a file may end with a blank.
-    const auto scheme = core::scheme_of(url);
-    if (is_blank(url.back()) && scheme != "sqlite" && scheme != "memory")
+    const auto* scheme = find_scheme(url);
+    if (is_blank(url.back()) && (scheme == nullptr || scheme->has_hosts()))
         throw error(errc::bad_url, "The URL ends with a blank; remove it.");
 }
 
@@ -125,15 +75,11 @@ void refuse_blank_ends(std::string_view url) {
 service from_url(std::string_view url) {
     refuse_blank_ends(url);
     refuse_stray_passwords(url);
-    if (const auto sentence = sentence_for_missing_slashes(url); !sentence.empty())
+    const auto* scheme = find_scheme(url);
+    if (scheme == nullptr) throw error(errc::bad_url, sentence_for_mistaken_url(url, url_schemes));
+    if (const auto sentence = sentence_for_missing_slashes(url, *scheme); !sentence.empty())
         throw error(errc::bad_url, sentence);
-    const auto scheme = core::scheme_of(url);
-    std::vector<std::string_view> schemes;
-    for (const auto& [known, open] : backends) {
-        if (known == scheme) return open(url);
-        schemes.push_back(known);
-    }
-    throw error(errc::bad_url, sentence_for_mistaken_url(url, schemes));
+    return scheme->backend->open(url);
 }
 
 }  // namespace pawl

@@ -6,7 +6,6 @@
 #include "../core/util/url.hpp"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -34,9 +33,10 @@ std::string_view bare_host(std::string_view text) {
     return colon != std::string_view::npos && port.empty() ? std::string_view{} : host;
 }
 
-bool looks_like_a_path(std::string_view text) {
+bool looks_like_a_path(std::string_view text, std::string_view scheme) {
     return text.starts_with('/') || text.starts_with("./") || text.starts_with("../") ||
-           text.starts_with("~/") || text.ends_with(".db") || text.ends_with(".sqlite");
+           text.starts_with("~/") || text.ends_with(".db") ||
+           text.ends_with("." + std::string(scheme));
 }
 
 std::string to_lower(std::string_view text) {
@@ -60,108 +60,78 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-struct foreign_scheme {
-    std::string_view name;
-    std::string_view suggested_scheme;  // the scheme that the advice recommends
-    std::string_view advice;
-};
-
-constexpr std::string_view sentinel_advice =
-    "; the master of Sentinels is redis+sentinel://HOST1,HOST2,HOST3/MASTER-NAME.";
-constexpr std::string_view tls_sentinel_advice =
-    "; the master of Sentinels over TLS is rediss+sentinel://HOST1,HOST2,HOST3/MASTER-NAME.";
-constexpr std::string_view cluster_advice =
-    "; a Redis Cluster is redis+cluster://HOST1,HOST2,HOST3.";
-constexpr std::string_view tls_cluster_advice =
-    "; a Redis Cluster over TLS is rediss+cluster://HOST1,HOST2,HOST3.";
-constexpr std::string_view http_advice =
-    ", which does not speak HTTP; write redis://HOST, or rediss://HOST for TLS.";
-constexpr std::string_view unix_socket_advice =
-    "; a unix socket of Redis is redis+unix:///path/to/socket.";
-
-constexpr std::array foreign_schemes{
-    foreign_scheme{"redis-sentinel", "redis+sentinel", sentinel_advice},
-    foreign_scheme{"rediss-sentinel", "rediss+sentinel", tls_sentinel_advice},
-    foreign_scheme{"sentinel", "redis+sentinel", sentinel_advice},
-    foreign_scheme{"redis-cluster", "redis+cluster", cluster_advice},
-    foreign_scheme{"rediss-cluster", "rediss+cluster", tls_cluster_advice},
-    foreign_scheme{"http", "redis", http_advice},
-    foreign_scheme{"https", "redis", http_advice},
-    foreign_scheme{"unix", "redis+unix", unix_socket_advice},
-    foreign_scheme{"redis-socket", "redis+unix", unix_socket_advice},
-    foreign_scheme{"valkey", "redis",
-                   "; Valkey speaks the protocol of Redis, so write redis://HOST."},
-    foreign_scheme{"valkeys", "rediss",
-                   "; Valkey speaks the protocol of Redis, so write rediss://HOST for TLS."},
-    foreign_scheme{"tcp", "redis", "; the scheme of a Redis server is redis://."},
-    foreign_scheme{"tls", "rediss", "; the scheme of Redis over TLS is rediss://."},
-    foreign_scheme{"file", "sqlite", "; a lock file is sqlite:/path/to/file."}};
-
-std::string with_delimiter(std::string_view scheme) {
-    return std::string(scheme) + (scheme.starts_with("red") ? "://" : ":");
+std::string with_delimiter(const url_scheme& scheme) {
+    return std::string(scheme.name).append(scheme.delimiter);
 }
 
-std::string list_schemes(std::span<const std::string_view> schemes) {
+std::string list_schemes(std::span<const url_scheme> schemes) {
     std::string text;
-    for (const auto each : schemes)
+    for (const auto& each : schemes)
         text += (text.empty() ? "" : ", ") + with_delimiter(each);
     return text;
 }
 
-// The nearest known scheme that is at most two letters away; empty if there is none.
-std::string_view nearest_scheme(std::string_view scheme,
-                                std::span<const std::string_view> schemes) {
-    std::string_view best;
+// The nearest known scheme that is at most two letters away; null if there is none.
+const url_scheme* nearest_scheme(std::string_view scheme, std::span<const url_scheme> schemes) {
+    const url_scheme* best = nullptr;
     std::size_t shortest = 3;
-    for (const auto each : schemes) {
-        const auto letters_away = edit_distance(to_lower(scheme), each);
-        if (letters_away >= shortest || letters_away * 2 >= each.size()) continue;
+    for (const auto& each : schemes) {
+        const auto letters_away = edit_distance(to_lower(scheme), each.name);
+        if (letters_away >= shortest || letters_away * 2 >= each.name.size()) continue;
         shortest = letters_away;
-        best = each;
+        best = &each;
     }
     return best;
 }
 
 // For redis//host and the like, without the colon.
-std::string_view without_colon(std::string_view url, std::span<const std::string_view> schemes) {
+const url_scheme* without_colon(std::string_view url, std::span<const url_scheme> schemes) {
     const auto slashes = url.find("//");
-    if (slashes == std::string_view::npos) return {};
+    if (slashes == std::string_view::npos) return nullptr;
     const auto scheme = url.substr(0, slashes);
-    return scheme.find(':') == std::string_view::npos ? nearest_scheme(scheme, schemes)
-                                                      : std::string_view{};
+    return scheme.find(':') == std::string_view::npos ? nearest_scheme(scheme, schemes) : nullptr;
 }
 
 // For a URL that is a scheme without its colon.
-std::string sentence_of_scheme_only(std::string_view url,
-                                    std::span<const std::string_view> schemes) {
-    if (std::ranges::find(schemes, url) == schemes.end()) return {};
-    const std::string begin = "The URL is only a scheme; write ";
-    if (url == "memory") return begin + "memory:.";
-    if (url == "sqlite") return begin + "sqlite:/path/to/file.";
-    return begin + with_delimiter(url) + (url == "redis+unix" ? "/path/to/socket." : "HOST.");
+std::string sentence_of_scheme_only(std::string_view url, std::span<const url_scheme> schemes) {
+    const auto known = std::ranges::find(schemes, url, &url_scheme::name);
+    if (known == schemes.end()) return {};
+    return "The URL is only a scheme; write " + with_delimiter(*known).append(known->rest) + ".";
 }
 
-std::string sentence_without_scheme(std::string_view url,
-                                    std::span<const std::string_view> schemes) {
-    const auto is_known = [&](std::string_view scheme) {
-        return std::ranges::find(schemes, scheme) != schemes.end();
-    };
-    if (const auto scheme = without_colon(url, schemes); !scheme.empty()) {
+// The first scheme of a server, which stands for all of them in an example; null if there is none.
+const url_scheme* host_scheme(std::span<const url_scheme> schemes) {
+    const auto first = std::ranges::find_if(
+        schemes, [](const auto& each) { return each.has_hosts() && !each.has_path(); });
+    return first == schemes.end() ? nullptr : &*first;
+}
+
+std::string sentence_without_scheme(std::string_view url, std::span<const url_scheme> schemes) {
+    if (const auto* scheme = without_colon(url, schemes)) {
         const auto host = bare_host(url.substr(url.find("//") + 2));
-        return "The URL has no ':' after its scheme; did you mean " + with_delimiter(scheme) +
-               (scheme.starts_with("redis") ? std::string(host) : "") + "?";
+        return "The URL has no ':' after its scheme; did you mean " + with_delimiter(*scheme) +
+               (scheme->has_hosts() ? std::string(host) : "") + "?";
     }
-    if (looks_like_a_path(url) && is_known("sqlite"))
-        return "The URL is a path without a scheme; did you mean sqlite:" + std::string(url) + "?";
-    if (const auto host = bare_host(url); !host.empty() && is_known("redis"))
-        return "The URL has no scheme; did you mean redis://" + std::string(host) + "?";
+    const auto file = std::ranges::find_if(schemes, &url_scheme::is_file);
+    if (file != schemes.end() && looks_like_a_path(url, file->name))
+        return "The URL is a path without a scheme; did you mean " +
+               with_delimiter(*file).append(url) + "?";
+    if (const auto host = bare_host(url); !host.empty() && host_scheme(schemes) != nullptr)
+        return "The URL has no scheme; did you mean " + example_of_host(schemes, host) + "?";
     return {};
+}
+
+const core::foreign_scheme* find_foreign_scheme(std::string_view name,
+                                                std::span<const url_scheme> schemes) {
+    for (const auto& each : schemes)
+        for (const auto& foreign : each.backend->foreign_schemes)
+            if (foreign.name == name) return &foreign;
+    return nullptr;
 }
 
 }  // namespace
 
-std::string sentence_for_mistaken_url(std::string_view url,
-                                      std::span<const std::string_view> schemes) {
+std::string sentence_for_mistaken_url(std::string_view url, std::span<const url_scheme> schemes) {
     if (auto sentence = sentence_of_scheme_only(url, schemes); !sentence.empty()) return sentence;
     const auto scheme = core::scheme_of(url);
     // localhost:6379 and locks.db have no scheme; file:/var/locks.db has one.
@@ -171,30 +141,28 @@ std::string sentence_for_mistaken_url(std::string_view url,
         if (auto sentence = sentence_without_scheme(url, schemes); !sentence.empty())
             return sentence;
     }
-    for (const auto& [name, needs, advice] : foreign_schemes) {
-        if (name == to_lower(scheme) && std::ranges::find(schemes, needs) != schemes.end())
-            return "'" + std::string(scheme) + "' is not a scheme of Pawl" + std::string(advice);
-    }
-    const std::string unknown =
-        "'" + std::string(scheme) + "' is not a scheme that this build knows";
-    if (const auto meant = nearest_scheme(scheme, schemes); !meant.empty())
-        return unknown + "; did you mean " + with_delimiter(meant) + "?";
+    const auto quoted = "'" + std::string(scheme) + "'";
+    if (const auto* foreign = find_foreign_scheme(to_lower(scheme), schemes))
+        return quoted + " is not a scheme of Pawl" + std::string(foreign->advice);
+    const auto unknown = quoted + " is not a scheme that this build knows";
+    if (const auto* meant = nearest_scheme(scheme, schemes))
+        return unknown + "; did you mean " + with_delimiter(*meant) + "?";
     return (scheme.empty() ? "The URL has no scheme" : unknown) +
            "; begin with one of: " + list_schemes(schemes) + ".";
 }
 
-std::string sentence_for_missing_slashes(std::string_view url) {
-    const auto scheme = core::scheme_of(url);
-    if (scheme != "redis" && scheme != "rediss" && scheme != "redis+unix") return {};
-    auto rest = url.substr(scheme.size() + 1);
-    if (rest.starts_with("//")) return {};
-    const std::string begin = with_delimiter(scheme);
-    if (scheme == "redis+unix")
-        return "The URL has no '//' after its scheme; write redis+unix:///path/to/socket.";
+std::string sentence_for_missing_slashes(std::string_view url, const url_scheme& scheme) {
+    auto rest = url.substr(scheme.name.size() + 1);
+    if (!scheme.has_hosts() || rest.starts_with("//")) return {};
     rest.remove_prefix(std::min(rest.find_first_not_of('/'), rest.size()));
-    const auto host = bare_host(rest);
-    return "The URL has no '//' after its scheme; write " + begin +
-           (host.empty() ? "HOST" : std::string(host)) + ".";
+    const auto host = scheme.has_path() ? std::string_view{} : bare_host(rest);
+    return "The URL has no '//' after its scheme; write " +
+           with_delimiter(scheme).append(host.empty() ? scheme.rest : host) + ".";
+}
+
+std::string example_of_host(std::span<const url_scheme> schemes, std::string_view host) {
+    const auto* scheme = host_scheme(schemes);
+    return (scheme == nullptr ? "SCHEME://" : with_delimiter(*scheme)).append(host);
 }
 
 }  // namespace pawl

@@ -5,6 +5,7 @@
 import html
 import re
 
+from backends import backends
 from headers import CLASSES, is_detail
 from highlight import highlight
 from markdown import Markdown, plain
@@ -16,6 +17,7 @@ GROUPS = {
     "services": "Services",
     "spi": "For authors of backends",
 }
+_SERVICES = {f"pawl::{space}" for entry in backends().values() for space in entry["NAMESPACES"]}
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::~?[A-Za-z_]\w*)*")
 _BARE = re.compile(r"(?<![\w`:/.#-])[A-Za-z]\w*(?:::\w+)+(?:\(\))?|"
                    r"(?<![\w`:/.-])[a-z]+_\w+(?![\w`/]|\.\w)")
@@ -112,7 +114,7 @@ class ReferencePages:
                 group = "spi"
             elif name.startswith("blocking"):
                 group = "sync"
-            elif scopes & {"pawl::memory", "pawl::redis", "pawl::sqlite"}:
+            elif scopes & _SERVICES:
                 group = "services"
             else:
                 group = "async" if self._needs_asio(file, set()) else "both"

@@ -29,7 +29,7 @@ SECTIONS = {
                  "docs/backends/redlock.md", "docs/backends/security.md",
                  "docs/backends/scriptless.md",
                  "docs/backends/redisson.md",
-                 "docs/backends/interop.md", "docs/backends/sqlite.md", "docs/backends/"],
+                 "docs/backends/interop.md", "docs/backends/"],
     "Reference": ["docs/reference/README.md", "docs/reference/"],
     "Contributing": ["CONTRIBUTING.md", "docs/contributing/internals.md",
                      "docs/contributing/testing.md", "docs/contributing/models.md",

@@ -224,7 +224,7 @@ url parse_url(std::string_view text) {
     parsed.scheme = scheme_of(text);
     if (parsed.scheme.empty())
         throw error(errc::bad_url,
-                    "The URL has no scheme; write redis://host, sqlite:/path or memory:.");
+                    "The URL has no scheme; begin with one, as in redis://host or memory:.");
     text.remove_prefix(parsed.scheme.size() + 1);
     if (text.starts_with("//")) {
         text.remove_prefix(2);

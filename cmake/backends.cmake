@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# The list of backends. CMake makes everything from it that differs by backend; conanfile.py and the
+# scripts in tools read it, too, so each keyword stands on a line of its own with all of its values.
+# docs/contributing/writing-a-backend.md explains the keywords.
+include(pawl_backends)
+
+pawl_backend(redis
+    TITLE "Locks in Redis and Valkey"
+    URLS redis://HOST rediss://HOST redis+unix:///path/to/socket
+    URLS redis+sentinel://HOST rediss+sentinel://HOST redis+cluster://HOST rediss+cluster://HOST
+    URLS redlock://HOST redlocks://HOST
+    NAMESPACES redis redlock
+    EXPORTS redis::at redis::least_rights redis::access_rule::line
+    EXPORTS redlock::at redlock::parse redlock::begin_set redlock::examine_set
+    PARTS net
+    PACKAGE OpenSSL
+    LIBRARIES OpenSSL::SSL OpenSSL::Crypto
+    PKG_CONFIG openssl
+    DEBIAN libssl-dev
+    CONAN "openssl/[>=3 <4]")
+
+pawl_backend(sqlite
+    TITLE "Locks in a SQLite file"
+    URLS sqlite:/path/to/file
+    NAMESPACES sqlite
+    EXPORTS sqlite::at
+    PACKAGE SQLite3
+    LIBRARIES SQLite::SQLite3
+    PKG_CONFIG sqlite3
+    DEBIAN libsqlite3-dev
+    CONAN "sqlite3/[>=3.35]"
+    MAY_SLEEP database.cpp schema.cpp)
+
+pawl_backend(memory
+    TITLE "Locks in the memory of one process"
+    URLS memory:
+    NAMESPACES memory
+    EXPORTS memory::make memory::named
+    IN_PROCESS)
