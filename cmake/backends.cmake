@@ -37,5 +37,5 @@ pawl_backend(memory
     TITLE "Locks in the memory of one process"
     URLS memory:
     NAMESPACES memory
-    EXPORTS memory::make memory::named
+    EXPORTS memory::at
     IN_PROCESS)

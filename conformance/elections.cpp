@@ -11,17 +11,17 @@ namespace {
 
 using blocking::election;
 
-constexpr lock_options options{.ttl = long_ttl, .wait = wait_bound};
+constexpr lease_options options{.ttl = long_ttl};
 
 void a_leader_leads_until_it_resigns(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target);
     election own_election(locks, "it", options), other_election(other, "it", options);
-    auto leadership = own_election.campaign();
+    auto leadership = own_election.campaign(wait_bound);
     require_equal(other_election.leader().held_by->token, leadership.token(),
                   "the leader that others see");
     blocking::held_lock next;
-    background_task campaigning([&] { next = other_election.campaign(); });
+    background_task campaigning([&] { next = other_election.campaign(wait_bound); });
     require(has_waiters(service_fixture, locks, "it", 1), "a candidate is not in the queue");
     require_equal(leadership.release(), release_result::released, "a resignation");
     campaigning.get();
@@ -36,7 +36,7 @@ void an_election_outlives_the_move_of_its_client(fixture& service_fixture) {
     election own_election(*first, "it", options);
     const blocking::client second(std::move(*first));
     first.reset();
-    auto leadership = own_election.campaign();
+    auto leadership = own_election.campaign(wait_bound);
     require_equal(own_election.leader().held_by->token, leadership.token(),
                   "the leader that observers see");
 }
@@ -47,12 +47,11 @@ void a_deposed_leader_has_a_successor(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), other(env.target), observer(env.target);
-    election own_election(locks, "it", {.ttl = ttl, .wait = wait_bound}),
-        other_election(other, "it", options);
+    election own_election(locks, "it", {.ttl = ttl}), other_election(other, "it", options);
     election observed_election(observer, "it");
-    auto leadership = own_election.campaign();
+    auto leadership = own_election.campaign(wait_bound);
     blocking::held_lock next;
-    background_task campaigning([&] { next = other_election.campaign(); });
+    background_task campaigning([&] { next = other_election.campaign(wait_bound); });
     require(has_waiters(service_fixture, observer, "it", 1), "a candidate is not in the queue");
     lock_info leader_change;
     background_task observing([&] {
@@ -75,7 +74,7 @@ void observers_see_that_nobody_leads(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     blocking::client locks(env.target), observer(env.target);
     election own_election(locks, "it", options), observed_election(observer, "it");
-    auto leadership = own_election.campaign();
+    auto leadership = own_election.campaign(wait_bound);
     require_equal(observed_election.wait_change({}, 5ms).held_by->token, leadership.token(),
                   "the first leader");
     lock_info leader_change;

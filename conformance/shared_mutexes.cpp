@@ -18,7 +18,7 @@ using blocking::semaphore;
 using blocking::shared_mutex;
 using blocking::shared_timed_mutex;
 
-constexpr lock_options options{.ttl = long_ttl};
+constexpr lease_options options{.ttl = long_ttl};
 
 template <class Mutex>
 concept shared_timed_lockable =

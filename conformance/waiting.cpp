@@ -69,9 +69,10 @@ void try_acquire_for_waits(fixture& service_fixture) {
             "try_acquire_for without a wait got a lock that is held");
     require(has_waiters(service_fixture, client, "it", 0),
             "try_acquire_for left a place in the queue");
+    require_equal(failure_of([&] { (void)client.try_acquire_for("it", 1s, {.wait = 0s}); }),
+                  errc::bad_option, "two waits");
     background_task waiting([&] {
-        // `options.wait` is ignored.
-        require(client.try_acquire_for("it", long_ttl, {.ttl = long_ttl, .wait = 0s}).owns_lock(),
+        require(client.try_acquire_for("it", long_ttl, {.ttl = long_ttl}).owns_lock(),
                 "try_acquire_for did not get a lock that was released");
     });
     require(has_waiters(service_fixture, client, "it", 1), "a waiter is not seen");

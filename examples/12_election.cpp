@@ -15,9 +15,9 @@ int main(int argc, char** argv) {
     bool forward = true;
     const auto candidate = [&](const char* name) {
         pawl::blocking::client locks(service, {.command = name});
-        pawl::blocking::election election(locks, "leader", {.ttl = 10s, .wait = 1min});
+        pawl::blocking::election election(locks, "leader", {.ttl = 10s});
         for (int i = 0; i < 3; ++i) {
-            auto term = election.campaign();
+            auto term = election.campaign(1min);
             forward = forward && term.token() > last;  // only the leader runs this
             last = term.token();
             std::cout << name << " leads in term " << term.token() << std::endl;

@@ -24,7 +24,7 @@ struct printer {
 };
 
 asio::awaitable<void> print(pawl::semaphore permits, printer& slow) {
-    auto permit = co_await permits.async_acquire(1);
+    auto permit = co_await permits.async_acquire(1, 1min);
     slow.most = std::max(slow.most, ++slow.inside);
     co_await asio::post(asio::use_awaitable);  // other coroutines run here; at most two print
     --slow.inside;
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     {
         asio::io_context loop;
         pawl::client locks(loop.get_executor(), service);
-        const pawl::semaphore permits(locks, "printer", 3, {.ttl = 10s, .wait = 1min});
+        const pawl::semaphore permits(locks, "printer", 3, {.ttl = 10s});
         int done = 0;
         for (int i = 0; i < 20; ++i) {
             asio::co_spawn(loop, print(permits, slow), [&](std::exception_ptr failed) {

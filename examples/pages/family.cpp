@@ -94,8 +94,8 @@ bool semaphore(pawl::blocking::client& locks) {
 
 asio::awaitable<void> print(pawl::client& locks) {
     // From pawl/semaphore.hpp.
-    pawl::semaphore printers(locks, "printer", 3, {.ttl = 10s, .wait = 1min});
-    auto permit = co_await printers.async_acquire(1);
+    pawl::semaphore printers(locks, "printer", 3, {.ttl = 10s});
+    auto permit = co_await printers.async_acquire(1, 1min);
     (void)co_await permit.async_release();
 }
 

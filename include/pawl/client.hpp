@@ -77,7 +77,8 @@ public:
     }
 
     // As `async_acquire`, but the handle is empty, without an error, if the lock was not free
-    // within `wait`. `options.wait` is ignored. Handler: void(error_code, held_lock).
+    // within `wait`. Handler: void(error_code, held_lock).
+    // Errors: bad_option (`options.wait` is set, too).
     template <class Token = default_token>
     auto async_try_acquire_for(std::string name, duration wait, lock_options options = {},
                                Token&& token = {}) {
@@ -92,7 +93,8 @@ public:
     template <class Token = default_token>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire, token, nullptr,
-                                       std::move(name), to_lock_options(options), options.retry);
+                                       std::move(name), detail::to_lock_options(options),
+                                       options.retry);
     }
 
     // As `async_acquire` and `async_try_acquire`, but with `value` as the content of the lock's
@@ -117,7 +119,7 @@ public:
                               Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_as, token, std::move(name),
                                        {.value = std::move(value), .is_adopting = false},
-                                       to_lock_options(options), options.retry);
+                                       detail::to_lock_options(options), options.retry);
     }
 
     // Continues the hold that has this value, whichever program acquired it: renews it, and gives
@@ -132,7 +134,7 @@ public:
                      Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_as, token, std::move(name),
                                        {.value = std::move(value), .is_adopting = true},
-                                       to_lock_options(options), options.retry);
+                                       detail::to_lock_options(options), options.retry);
     }
 
     // Acquires all of 1 to 256 names or none, with one `options.wait` for all. Duplicates count
@@ -159,7 +161,8 @@ public:
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_all, token, nullptr,
-                                       std::move(names), to_lock_options(options), options.retry);
+                                       std::move(names), detail::to_lock_options(options),
+                                       options.retry);
     }
 
     // The lock's state at the service, for display only.

@@ -6,6 +6,7 @@
 
 #include <pawl/client.hpp>
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,20 +19,25 @@ namespace pawl {
 // Thread-safe. Handlers, diagnostics, cancellation and errors as for client.
 class election : public detail::io_object {
 public:
-    // Sends no request. `options.wait` limits a campaign, `options.max_hold` a term.
-    election(client& locks, std::string name, lock_options options = {})
+    // Sends no request. `options.max_hold` limits a term.
+    election(client& locks, std::string name, lease_options options = {})
         : io_object(locks), name_(std::move(name)), options_(options) {}
 
     // Campaigns, as client::async_acquire: the strict order of candidates needs `options.fair`.
     // Without it, on Redis, a leader that resigns may be followed by candidates of its own client,
     // ahead of others that wait longer, for a limited number of terms.
     // Handler: void(error_code, held_lock).
-    // Completes when this candidate leads, or the wait is over.
+    // Completes when this candidate leads, or `wait` is over.
     // Errors: timed_out (this candidate did not lead in time).
     template <class Token = default_token>
-    auto async_campaign(Token&& token = {}) {
+    auto async_campaign(duration wait, Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire, token, nullptr, name_,
-                                       options_, std::nullopt);
+                                       detail::to_lock_options(options_, wait), std::nullopt);
+    }
+    template <class Token = default_token>
+        requires(!std::convertible_to<Token, duration>)
+    auto async_campaign(Token&& token = {}) {
+        return async_campaign(forever, std::forward<Token>(token));
     }
 
     // The present leader, for display only.
@@ -57,7 +63,7 @@ public:
 
 private:
     std::string name_;
-    lock_options options_;
+    lease_options options_;
 };
 
 }  // namespace pawl

@@ -43,7 +43,8 @@ public:
     template <class Token = default_token>
     auto async_try_acquire(std::string name, try_options options = {}, Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire, token, owner_,
-                                       std::move(name), to_lock_options(options), options.retry);
+                                       std::move(name), detail::to_lock_options(options),
+                                       options.retry);
     }
 
     // As client::async_acquire_all and client::async_try_acquire_all. Locks that the owner holds
@@ -59,7 +60,8 @@ public:
     auto async_try_acquire_all(std::vector<std::string> names, try_options options = {},
                                Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_all, token, owner_,
-                                       std::move(names), to_lock_options(options), options.retry);
+                                       std::move(names), detail::to_lock_options(options),
+                                       options.retry);
     }
 
 private:

@@ -7,14 +7,19 @@
 #include <pawl/service.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace pawl::memory {
 
-// A new set of locks, all free. Copies of the service share it. The URL is `memory:`. Thread-safe.
-[[nodiscard]] service make();
+struct options {
+    // One set of locks for each name in the process, from its first use until the process ends.
+    // Empty: a new set of locks, all free, which the copies of the service share.
+    std::string name{};
+};
 
-// The set of locks with this name. There is one for each name in the process, from its first use
-// until the process ends. The URL is `memory:NAME`. Thread-safe.
-[[nodiscard]] service named(const std::string& name);
+// Thread-safe.
+[[nodiscard]] service at(const options& settings = {});
+// memory: or memory:NAME. Throws errc::bad_url for a URL that is not understood. Thread-safe.
+[[nodiscard]] service at(std::string_view url);
 
 }  // namespace pawl::memory

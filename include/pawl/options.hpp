@@ -46,8 +46,7 @@ struct lock_options {
     // How long `acquire` waits for the lock, and for a service that is away. 0: one attempt, which
     // has `client_options::try_limit`, as a try has. Afterwards the error is errc::timed_out, or
     // errc::unreachable if the service is away then (on Redlock, also errc::no_quorum). If `wait`
-    // ends while a request is under way, its answer is awaited: on Redis for up to 0.3 s. The tries
-    // of an object that is made with these options, such as a semaphore, ignore it.
+    // ends while a request is under way, its answer is awaited: on Redis for up to 0.3 s.
     duration wait = forever;
     // The longest total hold, counted from the grant: 10 ms or more. The lease is not renewed
     // beyond it.
@@ -98,7 +97,20 @@ struct try_options {
     durability durable{};  // errc::not_durable ends the polling
 };
 
-// An implementation detail. The same options with a `wait` of 0.
+// The options of an object that acquires one lock or semaphore again and again, such as a mutex or
+// an election. Its functions say how long they wait. The fields mean what they mean in
+// lock_options.
+struct lease_options {
+    time_to_live ttl = std::chrono::seconds(30);
+    time_to_live max_hold = forever;
+    bool fenced = true;
+    bool fair = false;
+    durability durable{};
+};
+
+namespace detail {
+
+// The same options with a `wait` of 0.
 [[nodiscard]] constexpr lock_options to_lock_options(const try_options& options) noexcept {
     return {.ttl = options.ttl,
             .wait = {},
@@ -111,19 +123,25 @@ struct try_options {
             .durable = options.durable};
 }
 
-// An implementation detail. The same options without `wait`, for one attempt.
-[[nodiscard]] constexpr try_options to_try_options(const lock_options& options) noexcept {
+// The options of an acquire by an object.
+[[nodiscard]] constexpr lock_options to_lock_options(const lease_options& options,
+                                                     duration wait = forever,
+                                                     lock_mode mode = lock_mode::exclusive,
+                                                     std::uint32_t permits = 1) noexcept {
     return {.ttl = options.ttl,
+            .wait = wait,
             .max_hold = options.max_hold,
-            .mode = options.mode,
+            .mode = mode,
             .fenced = options.fenced,
             .fair = options.fair,
-            .permits = options.permits,
-            .total_permits = options.total_permits,
+            .permits = permits,
             .durable = options.durable};
 }
 
+}  // namespace detail
+
 static_assert(std::is_trivially_copyable_v<lock_options> &&
-              std::is_trivially_copyable_v<try_options>);
+              std::is_trivially_copyable_v<try_options> &&
+              std::is_trivially_copyable_v<lease_options>);
 
 }  // namespace pawl

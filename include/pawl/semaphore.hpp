@@ -6,6 +6,7 @@
 
 #include <pawl/client.hpp>
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -23,21 +24,26 @@ class semaphore : public detail::io_object {
 public:
     // Sends no request. `permits` is the total; 0: the total that the service keeps. The object
     // sends its total until the service has accepted it, so a later resize does not disturb running
-    // programs. In `options`, `mode`, `permits` and `total_permits` are ignored.
-    semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options = {})
+    // programs.
+    semaphore(client& locks, std::string name, std::uint32_t permits, lease_options options = {})
         : io_object(locks),
           total_(detail::make_total(permits)),
           name_(std::move(name)),
           options_(options) {}
 
-    // Acquires 1 or more permits as one handle, or waits in the queue for up to `options.wait`.
+    // Acquires 1 or more permits as one handle, or waits in the queue for up to `wait`.
     // Handler: void(error_code, held_lock).
     // Completes when the permits are granted, or the wait is over.
     // Errors: timed_out (the permits were not free in time).
     template <class Token = default_token>
-    auto async_acquire(std::uint32_t permits = 1, Token&& token = {}) {
+    auto async_acquire(std::uint32_t permits, duration wait, Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_permits, token, total_,
-                                       name_, options_for(permits), false);
+                                       name_, options_for(permits, wait), false);
+    }
+    template <class Token = default_token>
+        requires(!std::convertible_to<Token, duration>)
+    auto async_acquire(std::uint32_t permits = 1, Token&& token = {}) {
+        return async_acquire(permits, forever, std::forward<Token>(token));
     }
     // One attempt.
     // Handler: void(error_code, held_lock).
@@ -46,7 +52,7 @@ public:
     template <class Token = default_token>
     auto async_try_acquire(std::uint32_t permits = 1, Token&& token = {}) {
         return detail::initiate<Token>(engine_, &detail::start_acquire_permits, token, total_,
-                                       name_, options_for(permits), true);
+                                       name_, options_for(permits, {}), true);
     }
     // Sets the total for all processes, as client::async_resize.
     // Handler: void(error_code).
@@ -57,15 +63,13 @@ public:
     }
 
 private:
-    [[nodiscard]] lock_options options_for(std::uint32_t permits) const {
-        auto options = options_;
-        options.permits = permits;
-        return options;
+    [[nodiscard]] lock_options options_for(std::uint32_t permits, duration wait) const {
+        return detail::to_lock_options(options_, wait, lock_mode::permits, permits);
     }
 
     detail::total_ptr total_;
     std::string name_;
-    lock_options options_;
+    lease_options options_;
 };
 
 }  // namespace pawl

@@ -8,6 +8,7 @@
 #include <pawl/service.hpp>
 
 #include <string>
+#include <string_view>
 
 namespace pawl::sqlite {
 
@@ -26,5 +27,8 @@ struct options {
 // Does not open the file. Throws errc::bad_option for a path or namespace that cannot be used, and
 // errc::refused for a path that leads to another place than it says.
 [[nodiscard]] service at(options settings);
+// sqlite:/path or sqlite:path, with ?namespace=NAME. Throws errc::bad_url for a URL that is not
+// understood.
+[[nodiscard]] service at(std::string_view url);
 
 }  // namespace pawl::sqlite

@@ -197,9 +197,9 @@ std::unique_ptr<backend> memory_service::open(backend_context context) const {
     return std::make_unique<memory_backend>(state_, std::move(context));
 }
 
-service make() { return service(std::make_shared<memory_service>("")); }
-
-service named(const std::string& name) {
+service at(const options& settings) {
+    const auto& name = settings.name;
+    if (name.empty()) return service(std::make_shared<memory_service>(""));
     static std::mutex mutex;
     static std::map<std::string, service> services;
     const std::lock_guard lock(mutex);

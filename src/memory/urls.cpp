@@ -8,19 +8,16 @@
 #include <pawl/memory.hpp>
 
 namespace pawl::memory {
-namespace {
 
-service open(std::string_view text) {
+service at(std::string_view text) {
     const auto url = core::parse_url(text);
     if (!url.options.empty()) throw error(errc::bad_url, "A memory: URL has no options.");
     if (!url.hosts.empty())
         throw error(errc::bad_url, "A memory: URL has no host; write memory: or memory:NAME.");
-    return url.path.empty() ? make() : named(url.path);
+    return at(options{.name = url.path});
 }
 
-}  // namespace
-
 extern const core::backend_urls urls;  // for the table of from_url()
-constinit const core::backend_urls urls{.open = open};
+constinit const core::backend_urls urls{.open = at};
 
 }  // namespace pawl::memory

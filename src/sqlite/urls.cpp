@@ -11,9 +11,8 @@
 #include <utility>
 
 namespace pawl::sqlite {
-namespace {
 
-service open(std::string_view text) {
+service at(std::string_view text) {
     const auto url = core::parse_url(text);
     options file_options;
     if (!url.hosts.empty())
@@ -28,12 +27,14 @@ service open(std::string_view text) {
     return at(std::move(file_options));
 }
 
+namespace {
+
 constexpr std::array foreign_schemes{
     core::foreign_scheme{"file", "; a lock file is sqlite:/path/to/file."}};
 
 }  // namespace
 
 extern const core::backend_urls urls;  // for the table of from_url()
-constinit const core::backend_urls urls{.open = open, .foreign_schemes = foreign_schemes};
+constinit const core::backend_urls urls{.open = at, .foreign_schemes = foreign_schemes};
 
 }  // namespace pawl::sqlite

@@ -37,6 +37,7 @@ protected:
         return eventually([&] { return locks.statistics().late_releases == 1; });
     }
     static constexpr pawl::lock_options options{.ttl = long_ttl, .wait = patience};
+    static constexpr pawl::lease_options lease{.ttl = long_ttl};
 };
 
 TEST_F(LateRelease, IsCountedLoggedAndTold) {
@@ -71,7 +72,7 @@ TEST_F(LateRelease, OfReadersPermitsAndSetsIsCounted) {
     client locks = direct_client();
     auto reader =
         locks.acquire("read", {.ttl = long_ttl, .wait = patience, .mode = pawl::lock_mode::shared});
-    pawl::blocking::semaphore semaphore(locks, "permits", 3, options);
+    pawl::blocking::semaphore semaphore(locks, "permits", 3, lease);
     auto permits = semaphore.acquire_permits(2);
     auto set = locks.acquire_all({"a", "b"}, options);
     delete_holds();
@@ -108,10 +109,10 @@ TEST_F(LateRelease, OfAGuardIsCounted) {
 
 TEST_F(LateRelease, OfEachMutexIsCounted) {
     client locks = direct_client();
-    pawl::blocking::mutex plain(locks, "plain", options);
-    pawl::blocking::recursive_mutex recursive(locks, "recursive", options);
-    pawl::blocking::shared_mutex shared(locks, "shared", options);
-    pawl::blocking::semaphore semaphore(locks, "semaphore", 1, options);
+    pawl::blocking::mutex plain(locks, "plain", lease);
+    pawl::blocking::recursive_mutex recursive(locks, "recursive", lease);
+    pawl::blocking::shared_mutex shared(locks, "shared", lease);
+    pawl::blocking::semaphore semaphore(locks, "semaphore", 1, lease);
     {
         const std::scoped_lock both(plain, recursive);
         const std::shared_lock reading(shared);

@@ -65,8 +65,8 @@ TEST_F(UnreachableServer, AWaitForSeveralCoversIt) {
 
 TEST_F(UnreachableServer, ACampaignCoversIt) {
     expect_to_outlast("", [](client& locks) {
-        pawl::blocking::election term(locks, "it", {.ttl = 2s, .wait = patience});
-        EXPECT_TRUE(term.campaign().owns_lock());
+        pawl::blocking::election term(locks, "it", {.ttl = 2s});
+        EXPECT_TRUE(term.campaign(patience).owns_lock());
     });
 }
 

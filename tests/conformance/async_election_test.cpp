@@ -15,14 +15,14 @@ class AsyncElection : public tested::async_fixture {};
 
 TEST_P(AsyncElection, OneLeadsAndObserversFollow) {
     auto locks = make_client(), other = make_client(), observer = make_client();
-    const pawl::lock_options options{.ttl = 60s, .wait = 20s};
+    const pawl::lease_options options{.ttl = 60s};
     pawl::election own_election(locks, "it", options), yours(other, "it", options),
         seen(observer, "it");
     auto first = seen.async_wait_change({}, 5ms, asio::use_future);
-    auto term = own_election.async_campaign(asio::use_future).get();
+    auto term = own_election.async_campaign(20s, asio::use_future).get();
     EXPECT_EQ(first.get().held_by->token, term.token());
     EXPECT_EQ(seen.async_leader(asio::use_future).get().held_by->token, term.token());
-    auto next = yours.async_campaign(asio::use_future);
+    auto next = yours.async_campaign(20s, asio::use_future);
     auto change = seen.async_wait_change(term.token(), 5ms, asio::use_future);
     EXPECT_EQ(term.async_release(asio::use_future).get(), pawl::release_result::released);
     const auto second = next.get();

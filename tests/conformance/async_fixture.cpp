@@ -29,7 +29,9 @@ pawl::service sqlite_service() {
 }  // namespace
 
 std::vector<service_under_test> async_services() {
-    return {{"Memory", pawl::memory::make}, {"Sqlite", sqlite_service}, {"Redis", redis_service}};
+    return {{"Memory", [] { return pawl::memory::at(); }},
+            {"Sqlite", sqlite_service},
+            {"Redis", redis_service}};
 }
 
 }  // namespace tested

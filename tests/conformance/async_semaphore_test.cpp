@@ -23,7 +23,8 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using boost::system::error_code;
 
-constexpr pawl::lock_options options{.ttl = 60s, .wait = 20s};
+constexpr pawl::lease_options options{.ttl = 60s};
+constexpr auto patience = 20s;
 
 class AsyncSemaphore : public tested::async_fixture {
 protected:
@@ -49,7 +50,7 @@ struct crowd {
 
 asio::awaitable<void> hold_briefly(pawl::semaphore tested_semaphore, int rounds, crowd& all) {
     for (int i = 0; i < rounds; ++i) {
-        auto permit = co_await tested_semaphore.async_acquire(1, asio::use_awaitable);
+        auto permit = co_await tested_semaphore.async_acquire(1, patience, asio::use_awaitable);
         all.highest = std::max(all.highest, ++all.current);
         co_await asio::post(asio::use_awaitable);
         --all.current;
@@ -70,7 +71,7 @@ TEST_P(AsyncSemaphore, CoroutinesShareItAcrossClients) {
         each.get();
     EXPECT_GE(all.highest, 1);
     EXPECT_LE(all.highest, 3);
-    auto two_of_them = own_semaphore.async_acquire(2, asio::use_future).get();
+    auto two_of_them = own_semaphore.async_acquire(2, patience, asio::use_future).get();
     EXPECT_FALSE(theirs.async_try_acquire(2, asio::use_future).get().owns_lock());
     EXPECT_TRUE(theirs.async_try_acquire(1, asio::use_future).get().owns_lock());
     EXPECT_TRUE(two_of_them.owns_lock());
@@ -82,15 +83,15 @@ TEST_P(AsyncSemaphore, AResizeDisturbsNobodyWhoRuns) {
     auto first_client = make_client(), second_client = make_client();
     pawl::semaphore own_semaphore(first_client, "it", 3, options),
         theirs(second_client, "it", 3, options);
-    auto all = own_semaphore.async_acquire(3, asio::use_future).get();
-    auto waiting = theirs.async_acquire(2, asio::use_future);
+    auto all = own_semaphore.async_acquire(3, patience, asio::use_future).get();
+    auto waiting = theirs.async_acquire(2, patience, asio::use_future);
     ASSERT_TRUE(has_waiters(first_client, 1));
     own_semaphore.async_resize(5, asio::use_future).get();
     auto came = waiting.get();
     EXPECT_TRUE(came.owns_lock());
     EXPECT_EQ(came.async_release(asio::use_future).get(), pawl::release_result::released);
-    EXPECT_TRUE(theirs.async_acquire(2, asio::use_future).get().owns_lock());
-    EXPECT_TRUE(own_semaphore.async_acquire(1, asio::use_future).get().owns_lock());
+    EXPECT_TRUE(theirs.async_acquire(2, patience, asio::use_future).get().owns_lock());
+    EXPECT_TRUE(own_semaphore.async_acquire(1, patience, asio::use_future).get().owns_lock());
     pawl::semaphore newcomer(second_client, "it", 3, options);
     EXPECT_EQ(failure_of(newcomer), pawl::errc::bad_option);
     EXPECT_THAT(diag.message(), testing::HasSubstr("has 5 permits, not 3"));
@@ -111,7 +112,7 @@ TEST_P(AsyncSemaphore, ANumberThatNobodySaidIsAnErrorCode) {
 TEST_P(AsyncSemaphore, WhoGaveUpHasBeenHeard) {
     auto locks = make_client(), observer = make_client();
     pawl::semaphore all(observer, "it", 3, options), tested_semaphore(locks, "it", 3, options);
-    auto hold = all.async_acquire(3, asio::use_future).get();
+    auto hold = all.async_acquire(3, patience, asio::use_future).get();
     asio::cancellation_signal signal;
     std::promise<error_code> outcome_promise;
     asio::post(loop, [&] {
@@ -125,20 +126,21 @@ TEST_P(AsyncSemaphore, WhoGaveUpHasBeenHeard) {
     EXPECT_EQ(outcome_promise.get_future().get(), asio::error::operation_aborted);
     all.async_resize(4, asio::use_future).get();
     EXPECT_TRUE(tested_semaphore.async_try_acquire(1, asio::use_future).get().owns_lock());
-    pawl::semaphore hasty(locks, "it", 4, {.ttl = 60s, .wait = 50ms});
-    const auto late_result = hasty.async_acquire(2, asio::as_tuple(asio::use_future)).get();
+    pawl::semaphore hasty(locks, "it", 4, options);
+    const auto late_result = hasty.async_acquire(2, 50ms, asio::as_tuple(asio::use_future)).get();
     EXPECT_EQ(std::error_code(std::get<0>(late_result)), pawl::errc::timed_out);
 }
 
 TEST_P(AsyncSemaphore, ADestroyedClientEndsItsWaits) {
     auto observer = make_client();
     pawl::semaphore all(observer, "it", 2, options);
-    auto hold = all.async_acquire(2, asio::use_future).get();
+    auto hold = all.async_acquire(2, patience, asio::use_future).get();
     std::future<std::tuple<error_code, pawl::held_lock>> pending_result;
     {
         auto locks = make_client();
         pawl::semaphore tested_semaphore(locks, "it", 2, options);
-        pending_result = tested_semaphore.async_acquire(1, asio::as_tuple(asio::use_future));
+        pending_result =
+            tested_semaphore.async_acquire(1, patience, asio::as_tuple(asio::use_future));
         ASSERT_TRUE(has_waiters(observer, 1));
     }
     auto cancelled_result = pending_result.get();

@@ -134,7 +134,7 @@ public:
     std::string describe() const override { return "faulty"; }
 
 private:
-    pawl::service correct_ = pawl::memory::make();
+    pawl::service correct_ = pawl::memory::at();
     fault fault_;
 };
 

@@ -55,11 +55,11 @@ private:
 };
 
 test_service new_memory_service() {
-    return {.target = pawl::memory::make(), .url = {}, .restart = {}, .owned = {}};
+    return {.target = pawl::memory::at(), .url = {}, .restart = {}, .owned = {}};
 }
 
 test_service new_coarse_service() {
-    return {.target = coarse_service(pawl::memory::make()), .url = {}, .restart = {}, .owned = {}};
+    return {.target = coarse_service(pawl::memory::at()), .url = {}, .restart = {}, .owned = {}};
 }
 
 test_service new_sqlite_service() {

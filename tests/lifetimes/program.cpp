@@ -144,7 +144,9 @@ void program::request_hold(pawl::client& client, const std::string& name) {
     case 2:
         owners_.emplace_back(client);
         return owners_[choices_.below(owners_.size())].async_acquire(name, options, keeping());
-    case 3: return pawl::election(client, name, options).async_campaign(keeping());
+    case 3:
+        return pawl::election(client, name, {.ttl = options.ttl, .fair = options.fair})
+            .async_campaign(options.wait, keeping());
     default: return client.async_acquire(name, options, keeping());
     }
 }
@@ -156,8 +158,10 @@ void program::request_shared_object(pawl::client& client, const std::string& nam
     case 2: return pawl::latch(client, "latch " + name).async_arrive_and_wait(100ms, ignoring());
     case 3: return client.async_examine(ignoring());
     default:
-        return pawl::semaphore(client, "semaphore " + name, 2, any_options())
-            .async_acquire(1, keeping());
+        const auto options = any_options();
+        return pawl::semaphore(client, "semaphore " + name, 2,
+                               {.ttl = options.ttl, .fair = options.fair})
+            .async_acquire(1, options.wait, keeping());
     }
 }
 

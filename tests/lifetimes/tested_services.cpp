@@ -19,7 +19,7 @@ public:
     pawl::service service() override { return service_; }
 
 private:
-    const pawl::service service_ = pawl::memory::make();
+    const pawl::service service_ = pawl::memory::at();
 };
 
 class sqlite_service final : public tested_service {

@@ -70,7 +70,7 @@ TEST(EmptyHandle, OfThreads) {
 }
 
 TEST(EmptyHandle, MovedFromAndOfATryThatFoundItTaken) {
-    blocking::client locks(memory::make());
+    blocking::client locks(memory::at());
     auto first = locks.acquire("it", {.ttl = 60s});
     auto second = std::move(first);
     expect_empty_lock(first);  // NOLINT: the state after the move is under test
@@ -99,7 +99,7 @@ TEST(EmptyHandle, OfAnEventLoop) {
 // 1. The wait is queued on the client's strand. 2. The caller cancels it. 3. The loop runs.
 TEST(WaitLost, CanBeCancelledBeforeItBegins) {
     asio::io_context loop;
-    client locks(loop.get_executor(), memory::make());
+    client locks(loop.get_executor(), memory::at());
     held_lock lock;
     locks.async_acquire("it", {.ttl = 60s}, [&](boost::system::error_code, held_lock acquired) {
         lock = std::move(acquired);
@@ -117,7 +117,7 @@ TEST(WaitLost, CanBeCancelledBeforeItBegins) {
 }
 
 TEST(LockOwner, SaysThatItsClientIsClosed) {
-    std::optional<blocking::client> locks(std::in_place, memory::make());
+    std::optional<blocking::client> locks(std::in_place, memory::at());
     blocking::lock_owner owner(*locks);
     locks.reset();
     try {

@@ -102,7 +102,7 @@ TEST(guarantees_page, has_the_rows_of_redlock) {
 }
 
 TEST(guarantees_page, has_the_row_of_memory) {
-    const auto row = pawl::blocking::client(pawl::memory::make()).examine().guarantees;
+    const auto row = pawl::blocking::client(pawl::memory::at()).examine().guarantees;
     expect_on_page(line(row, table_cell(row.failover)));
 }
 

@@ -44,7 +44,7 @@ protected:
     }
 
     asio::io_context loop_;
-    client locks_{loop_.get_executor(), memory::make()};
+    client locks_{loop_.get_executor(), memory::at()};
 };
 
 //   A: holds, and its loop stands still | the lease runs out | A's callback runs, on another thread

@@ -13,26 +13,27 @@ public:
     [[nodiscard]] const pawl::service& service() const noexcept { return service_; }
 
 private:
-    pawl::service service_ = pawl::memory::make();
+    pawl::service service_ = pawl::memory::at();
 };
 
 INSTANTIATE_TYPED_TEST_SUITE_P(memory, backend_contract, memory_environment);
 
 TEST(memory, services_are_apart_unless_they_share_a_name) {
-    backend_runner holder(pawl::memory::make()), other(pawl::memory::make());
-    backend_runner red(pawl::memory::named("red")), red_too(pawl::memory::named("red"));
-    backend_runner blue(pawl::memory::named("blue"));
+    backend_runner holder(pawl::memory::at()), other(pawl::memory::at());
+    backend_runner red(pawl::memory::at({.name = "red"})),
+        red_too(pawl::memory::at({.name = "red"}));
+    backend_runner blue(pawl::memory::at({.name = "blue"}));
     EXPECT_TRUE(holder.acquire(make_claim("it")));
     EXPECT_TRUE(other.acquire(make_claim("it")));
     EXPECT_TRUE(red.acquire(make_claim("it")));
     EXPECT_FALSE(red_too.acquire(make_claim("it")));
     EXPECT_TRUE(blue.acquire(make_claim("it")));
-    EXPECT_EQ(pawl::memory::named("red").describe(), "memory:red");
-    EXPECT_EQ(pawl::memory::make().describe(), "memory:");
+    EXPECT_EQ(pawl::memory::at({.name = "red"}).describe(), "memory:red");
+    EXPECT_EQ(pawl::memory::at().describe(), "memory:");
 }
 
 TEST(memory, promises_no_more_than_a_process_can) {
-    backend_runner holder(pawl::memory::make());
+    backend_runner holder(pawl::memory::at());
     EXPECT_TRUE(holder.capabilities().fencing);
     EXPECT_TRUE(holder.capabilities().loss_is_pushed);
     EXPECT_FALSE(holder.capabilities().tokens_survive_data_loss);

@@ -30,7 +30,7 @@ protected:
     OutOfMemory() {
         client_options named;
         named.time = &time_;
-        service lock_service = memory::make();
+        service lock_service = memory::at();
         locks_.emplace(loop_.get_executor(), lock_service, named);
         other_.emplace(loop_.get_executor(), lock_service, named);
     }
@@ -83,7 +83,7 @@ TEST_F(OutOfMemory, ADroppedHandleIsNoticedAtTheNextRenewal) {
 TEST(OutOfMemorySync, AClientIsDestroyed) {
     bool has_failed = true;
     for (long number = 0; has_failed; ++number) {
-        auto locks = std::make_unique<blocking::client>(memory::make());
+        auto locks = std::make_unique<blocking::client>(memory::at());
         const auto lock = locks->try_acquire("it");
         ASSERT_TRUE(lock);
         failing_memory::fail_once_at(number);

@@ -172,7 +172,7 @@ TEST_P(ShortOfMemory, AHandleIsDropped) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Backend, ShortOfMemory,
-                         testing::Values(backend_under_test{"memory", memory::make},
+                         testing::Values(backend_under_test{"memory", [] { return memory::at(); }},
                                          backend_under_test{"sqlite", file_service},
                                          backend_under_test{"redis", server_service}),
                          [](const auto& each) { return each.param.name; });

@@ -97,7 +97,7 @@ TEST(WithDiagnostics, ADeferredOperationCanBeginTwice) {
     asio::io_context loop;
     std::vector<std::string> messages;
     {
-        pawl::client locks(loop.get_executor(), pawl::memory::make());
+        pawl::client locks(loop.get_executor(), pawl::memory::at());
         const auto operation = locks.async_inspect("", pawl::with_diagnostics(asio::deferred));
         const auto note = [&](std::exception_ptr failure, const pawl::lock_info&) {
             try {

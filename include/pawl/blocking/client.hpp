@@ -143,8 +143,8 @@ public:
     // the lock was not free in time.
     held_lock acquire(std::string_view name, lock_options options = {},
                       std::stop_token cancel = {});
-    // As `acquire`, but the handle is empty if the lock was not free within `wait`. `options.wait`
-    // is ignored.
+    // As `acquire`, but the handle is empty if the lock was not free within `wait`. Throws
+    // errc::bad_option if `options.wait` is set, too.
     held_lock try_acquire_for(std::string_view name, duration wait, lock_options options = {},
                               std::stop_token cancel = {});
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <utility>
 
 namespace pawl::blocking {
 
@@ -18,12 +19,14 @@ namespace pawl::blocking {
 // client must outlive the election. Errors and cancellation as for client.
 class election {
 public:
-    // Sends no request. `options.wait` limits a campaign, `options.max_hold` a term.
-    election(client& locks, std::string name, lock_options options = {});
+    // Sends no request. `options.max_hold` limits a term.
+    election(client& locks, std::string name, lease_options options = {});
 
     // As client::acquire: the strict order of candidates needs `options.fair`. Without it, on
-    // Redis, candidates of the leader's client may lead first for some terms.
-    held_lock campaign(std::stop_token cancel = {});
+    // Redis, candidates of the leader's client may lead first for some terms. Waits for up to
+    // `wait`.
+    held_lock campaign(duration wait, std::stop_token cancel = {});
+    held_lock campaign(std::stop_token cancel = {}) { return campaign(forever, std::move(cancel)); }
     // The present leader, for display only.
     [[nodiscard]] lock_info leader();
     // Returns when the present term is not `seen`. The empty token means no leader, so the default
@@ -36,7 +39,7 @@ public:
 private:
     std::shared_ptr<loop> loop_;
     std::string name_;
-    lock_options options_;
+    lease_options options_;
 };
 
 }  // namespace pawl::blocking

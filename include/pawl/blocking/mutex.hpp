@@ -24,8 +24,8 @@ namespace pawl::blocking {
 // `try_lock` returns false.
 class mutex {
 public:
-    // Sends no request. `options.wait` is ignored.
-    mutex(client& locks, std::string name, lock_options options = {});
+    // Sends no request.
+    mutex(client& locks, std::string name, lease_options options = {});
 
     // As the standard requires. `try_lock` does not wait.
     void lock();
@@ -43,7 +43,7 @@ protected:
     bool lock_for(duration wait);
 
 private:
-    lock_options options_;
+    lease_options options_;
     thread_holds holds_;  // several after a loss: another thread may have the lock by then
 };
 
@@ -70,8 +70,8 @@ public:
 // nothing.
 class recursive_mutex {
 public:
-    // Sends no request. `options.wait` is ignored.
-    recursive_mutex(client& locks, std::string name, lock_options options = {});
+    // Sends no request.
+    recursive_mutex(client& locks, std::string name, lease_options options = {});
 
     // As the standard requires. `try_lock` does not wait.
     void lock();
@@ -96,7 +96,7 @@ public:
 private:
     bool lock_for(duration wait);
 
-    lock_options options_;
+    lease_options options_;
     thread_holds holds_;  // several after a loss, each with the depth of its thread
 };
 

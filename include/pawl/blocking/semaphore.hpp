@@ -28,9 +28,8 @@ namespace pawl::blocking {
 class semaphore {
 public:
     // Sends no request. `permits` is the total; 0: the total that the service keeps. If the service
-    // keeps another total, the first acquire throws errc::bad_option. In `options`, `wait`, `mode`,
-    // `permits` and `total_permits` are ignored.
-    semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options = {});
+    // keeps another total, the first acquire throws errc::bad_option.
+    semaphore(client& locks, std::string name, std::uint32_t permits, lease_options options = {});
 
     // Acquire one permit, which `release` returns. False: none was free, or none in time.
     void acquire();
@@ -71,7 +70,7 @@ private:
 
     std::shared_ptr<loop> loop_;
     std::string name_;
-    lock_options options_;
+    lease_options options_;
     std::shared_ptr<core::semaphore_total> total_;
     thread_holds holds_;
 };

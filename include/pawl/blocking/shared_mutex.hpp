@@ -22,8 +22,8 @@ namespace pawl::blocking {
 // detected, and can wait for ever behind a writer.
 class shared_mutex {
 public:
-    // Sends no request. `options.wait` and `options.mode` are ignored.
-    shared_mutex(client& locks, std::string name, lock_options options = {});
+    // Sends no request.
+    shared_mutex(client& locks, std::string name, lease_options options = {});
 
     // As the standard requires. The tries do not wait.
     void lock();
@@ -51,7 +51,7 @@ protected:
 private:
     bool try_lock_in_mode(lock_mode mode);
 
-    lock_options options_;
+    lease_options options_;
     thread_holds holds_;
 };
 

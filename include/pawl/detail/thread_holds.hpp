@@ -25,8 +25,8 @@ public:
     void keep(held_lock hold, lock_mode mode = lock_mode::exclusive);
     // Acquires and stores the lock. False: the lock is taken, or was still taken after `wait`.
     // Throws errc::deadlock if an endless wait would be for a hold of the calling thread.
-    bool try_acquire(const lock_options& options);
-    bool acquire(lock_options options, duration wait);
+    bool try_acquire(const lease_options& options, lock_mode mode);
+    bool acquire(const lease_options& options, lock_mode mode, duration wait);
     // Removes a hold: the calling thread's newest, else the oldest of another thread. Empty: none.
     [[nodiscard]] held_lock remove() noexcept;
     // Enters the calling thread's hold again. False: the thread has none. Throws errc::lost if the

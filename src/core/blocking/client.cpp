@@ -199,16 +199,17 @@ held_lock client::acquire_as(std::string_view name, std::string_view value, lock
 
 held_lock client::try_acquire_as(std::string_view name, std::string_view value, try_options options,
                                  std::stop_token cancel) {
-    return acquire_lock(loop_, name,
-                        core::request(to_lock_options(options), options.retry, std::string(value)),
-                        cancel);
+    return acquire_lock(
+        loop_, name,
+        core::request(detail::to_lock_options(options), options.retry, std::string(value)), cancel);
 }
 
 held_lock client::adopt(std::string_view name, std::string_view value, try_options options,
                         std::stop_token cancel) {
     return acquire_lock(
         loop_, name,
-        core::request(to_lock_options(options), options.retry, std::string(value), true), cancel);
+        core::request(detail::to_lock_options(options), options.retry, std::string(value), true),
+        cancel);
 }
 
 held_locks client::acquire_all(std::vector<std::string> names, lock_options options,

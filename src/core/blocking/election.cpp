@@ -7,11 +7,12 @@
 
 namespace pawl::blocking {
 
-election::election(client& locks, std::string name, lock_options options)
+election::election(client& locks, std::string name, lease_options options)
     : loop_(access::loop_of(locks)), name_(std::move(name)), options_(options) {}
 
-held_lock election::campaign(std::stop_token cancel) {
-    return acquire_lock(loop_, name_, core::request(options_), cancel);
+held_lock election::campaign(duration wait, std::stop_token cancel) {
+    const core::request campaign(detail::to_lock_options(options_, wait));
+    return acquire_lock(loop_, name_, campaign, cancel);
 }
 
 lock_info election::leader() { return run_blocking(*loop_, loop_->engine->inspect(name_)); }

@@ -5,28 +5,30 @@
 
 namespace pawl::blocking {
 
-mutex::mutex(client& locks, std::string name, lock_options options)
+mutex::mutex(client& locks, std::string name, lease_options options)
     : options_(options), holds_(locks, std::move(name)) {}
 
 void mutex::lock() { lock_for(forever); }
 
-bool mutex::try_lock() { return holds_.try_acquire(options_); }
+bool mutex::try_lock() { return holds_.try_acquire(options_, lock_mode::exclusive); }
 
-bool mutex::lock_for(duration wait) { return holds_.acquire(options_, wait); }
+bool mutex::lock_for(duration wait) { return holds_.acquire(options_, lock_mode::exclusive, wait); }
 
 void mutex::unlock() noexcept {
     if (auto lock = holds_.remove()) (void)lock.release();
 }
 
-recursive_mutex::recursive_mutex(client& locks, std::string name, lock_options options)
+recursive_mutex::recursive_mutex(client& locks, std::string name, lease_options options)
     : options_(options), holds_(locks, std::move(name)) {}
 
 void recursive_mutex::lock() { lock_for(forever); }
 
-bool recursive_mutex::try_lock() { return holds_.reenter() || holds_.try_acquire(options_); }
+bool recursive_mutex::try_lock() {
+    return holds_.reenter() || holds_.try_acquire(options_, lock_mode::exclusive);
+}
 
 bool recursive_mutex::lock_for(duration wait) {
-    return holds_.reenter() || holds_.acquire(options_, wait);
+    return holds_.reenter() || holds_.acquire(options_, lock_mode::exclusive, wait);
 }
 
 void recursive_mutex::unlock() noexcept {

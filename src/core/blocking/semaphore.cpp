@@ -11,7 +11,7 @@
 
 namespace pawl::blocking {
 
-semaphore::semaphore(client& locks, std::string name, std::uint32_t permits, lock_options options)
+semaphore::semaphore(client& locks, std::string name, std::uint32_t permits, lease_options options)
     : loop_(access::loop_of(locks)),
       name_(name),
       options_(options),
@@ -20,9 +20,7 @@ semaphore::semaphore(client& locks, std::string name, std::uint32_t permits, loc
 
 held_lock semaphore::request_permits(std::uint32_t permits, duration wait, bool single_attempt,
                                      const std::stop_token& cancel) {
-    auto options = options_;
-    options.wait = wait;
-    options.permits = permits;
+    const auto options = detail::to_lock_options(options_, wait, lock_mode::permits, permits);
     auto acquired = run_blocking(
         *loop_, core::acquire_permits(loop_->engine, total_, name_, options, single_attempt),
         cancel);

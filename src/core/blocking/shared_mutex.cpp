@@ -5,7 +5,7 @@
 
 namespace pawl::blocking {
 
-shared_mutex::shared_mutex(client& locks, std::string name, lock_options options)
+shared_mutex::shared_mutex(client& locks, std::string name, lease_options options)
     : options_(options), holds_(locks, std::move(name)) {}
 
 void shared_mutex::lock() { lock_for(lock_mode::exclusive, forever); }
@@ -16,16 +16,10 @@ void shared_mutex::lock_shared() { lock_for(lock_mode::shared, forever); }
 
 bool shared_mutex::try_lock_shared() { return try_lock_in_mode(lock_mode::shared); }
 
-bool shared_mutex::try_lock_in_mode(lock_mode mode) {
-    auto options = options_;
-    options.mode = mode;
-    return holds_.try_acquire(options);
-}
+bool shared_mutex::try_lock_in_mode(lock_mode mode) { return holds_.try_acquire(options_, mode); }
 
 bool shared_mutex::lock_for(lock_mode mode, duration wait) {
-    auto options = options_;
-    options.mode = mode;
-    return holds_.acquire(options, wait);
+    return holds_.acquire(options_, mode, wait);
 }
 
 void shared_mutex::unlock() noexcept {

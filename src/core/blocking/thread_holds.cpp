@@ -47,18 +47,19 @@ void thread_holds::throw_if_deadlock(lock_mode mode) const {
                                     "a recursive_mutex.");
 }
 
-bool thread_holds::try_acquire(const lock_options& options) {
-    auto lock = blocking::acquire_lock(loop_, name_, core::to_request(to_try_options(options)));
+bool thread_holds::try_acquire(const lease_options& options, lock_mode mode) {
+    const auto single = detail::to_lock_options(options, {}, mode);
+    auto lock = blocking::acquire_lock(loop_, name_, core::request(single, polling{}));
     if (!lock) return false;
-    keep(std::move(lock), options.mode);
+    keep(std::move(lock), mode);
     return true;
 }
 
-bool thread_holds::acquire(lock_options options, duration wait) {
-    if (wait == forever) throw_if_deadlock(options.mode);
-    options.wait = std::max(wait, duration{});
+bool thread_holds::acquire(const lease_options& options, lock_mode mode, duration wait) {
+    if (wait == forever) throw_if_deadlock(mode);
+    const auto waiting = detail::to_lock_options(options, std::max(wait, duration{}), mode);
     try {
-        keep(blocking::acquire_lock(loop_, name_, core::request(options)), options.mode);
+        keep(blocking::acquire_lock(loop_, name_, core::request(waiting)), mode);
         return true;
     } catch (const error& e) {
         if (e.reason() == errc::timed_out) return false;

@@ -159,7 +159,7 @@ bool can_use_batch(const engine& engine, const std::shared_ptr<lock_owner_state>
 }  // namespace
 
 request to_request(const try_options& options) {
-    return request(to_lock_options(options), options.retry);
+    return request(detail::to_lock_options(options), options.retry);
 }
 
 lock_owner_state::lock_owner_state(const engine& engine)
@@ -335,6 +335,9 @@ asio::awaitable<lease_handle> try_acquire_for(engine::ptr engine,
                                               std::shared_ptr<lock_owner_state> owner,
                                               std::string name, duration wait,
                                               lock_options options) {
+    if (options.wait != forever)
+        throw error(errc::bad_option, "The acquire of '" + name +
+                                          "' has two waits; leave `wait` out of the options.");
     options.wait = std::max(wait, duration{});
     try {
         auto handle = co_await engine->acquire(std::move(name), request(options), std::move(owner));

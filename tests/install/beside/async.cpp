@@ -41,7 +41,7 @@ asio::awaitable<void> use_locks(pawl::client& locks, int& pairs) {
 }
 
 int run(asio::io_context& loop, bool of_other) {
-    const pawl::service service = pawl::memory::make();
+    const pawl::service service = pawl::memory::at();
     int pairs = 0;
     {
         pawl::client locks(loop.get_executor(), service);

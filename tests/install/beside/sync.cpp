@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 int use_locks() {
-    const pawl::service service = pawl::memory::make();
+    const pawl::service service = pawl::memory::at();
     pawl::blocking::client locks(service);
     pawl::blocking::client others(service);
     for (int i = 0; i < 200; ++i) {

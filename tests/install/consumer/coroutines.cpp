@@ -24,7 +24,7 @@ asio::awaitable<void> take_and_give_back(pawl::client& locks) {
 
 int main() {
     asio::io_context loop;
-    pawl::client locks(loop.get_executor(), pawl::memory::make());
+    pawl::client locks(loop.get_executor(), pawl::memory::at());
     asio::co_spawn(loop, take_and_give_back(locks), [&](std::exception_ptr failure) {
         loop.stop();
         if (failure) std::rethrow_exception(failure);

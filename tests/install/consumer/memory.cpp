@@ -6,7 +6,7 @@
 #include <pawl/memory.hpp>
 
 int main() {
-    pawl::blocking::client locks(pawl::memory::make());
+    pawl::blocking::client locks(pawl::memory::at());
     const auto held = locks.acquire("it");
     return held.token() ? 0 : 1;
 }

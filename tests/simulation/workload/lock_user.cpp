@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "lock_user.hpp"
+#include "try_options.hpp"
 
 #include <pawl/error.hpp>
 

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "set_user.hpp"
+#include "try_options.hpp"
 
 #include <core/lease/lease.hpp>
 
