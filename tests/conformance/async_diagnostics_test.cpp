@@ -229,7 +229,7 @@ asio::awaitable<pawl::fencing_token> succeed_in_every_way(pawl::client& locks) {
                                         with_diagnostics(asio::cancel_after(60s, asio::deferred)));
     (void)co_await lock.async_release();
     pawl::diagnostics diag;
-    lock = co_await locks.async_acquire("it", {}, diag);
+    lock = co_await locks.async_acquire("it", {}, redirect_diagnostics(asio::deferred, diag));
     co_return lock.token();
 }
 

@@ -58,8 +58,8 @@ TEST(Keeper, PausesAfterARenewalThatFailedAtOnce) {
     const claim wanted{.name = "it", .owner = "owner", .ttl = 1s};
     core::lease_keeper::reservation reservation(
         keeper, std::make_shared<core::lease>(nullptr, time, wanted, forever));
-    auto granted = reservation.keep(
-        "owner", {.deadline = time.now() + 1s - drift(1s), .stored_value = "proof"});
+    auto granted =
+        reservation.keep({.deadline = time.now() + 1s - drift(1s), .stored_value = "proof"});
     const auto lease = std::exchange(granted.held_lease, nullptr);
     asio::co_spawn(process.get_executor(), keeper.run(nullptr), asio::detached);
     while (losses == 0 && loop.step()) {}
@@ -88,7 +88,7 @@ TEST(Keeper, AsksForNoMoreAtOnceThanTheServiceTakes) {
         core::lease_keeper::reservation reservation(
             keeper, std::make_shared<core::lease>(nullptr, time, wanted, forever));
         auto granted =
-            reservation.keep(owner, {.deadline = time.now() + 1s - drift(1s), .stored_value = "p"});
+            reservation.keep({.deadline = time.now() + 1s - drift(1s), .stored_value = "p"});
         leases.push_back(std::exchange(granted.held_lease, nullptr));
     }
     asio::co_spawn(process.get_executor(), keeper.run(nullptr), asio::detached);

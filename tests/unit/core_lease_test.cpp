@@ -25,7 +25,7 @@ std::shared_ptr<core::lease> held_for(manual_time& time, duration ttl,
     claim requested;
     requested.ttl = ttl;
     auto lease = std::make_shared<core::lease>(nullptr, time, requested, max_hold);
-    lease->record_grant("owner", {.deadline = time.now() + ttl});
+    lease->record_grant({.deadline = time.now() + ttl});
     return lease;
 }
 
