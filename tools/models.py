@@ -8,8 +8,8 @@ models.py [--jobs N] [--long | --only-long] [--list] [MODEL[/RUN]]...
 
 The head of each model has a line for each run: `// holds RUN FLAGS`, `// breaks RUN PROPERTY FLAGS`
 (a broken variant, which must violate the property), `// limit RUN PROPERTY FLAGS` (the same, for a
-limit that the real protocol has) or `// long RUN FLAGS` (holds, and needs --long). A long run whose
-model knows IN_ORDER, a smaller bound, is checked with it in the other cases.
+limit that the real protocol has), `// long RUN FLAGS` (holds, and needs --long) or `// full RUN
+FLAGS` (the same, with a short form RUN_in_order, which has a smaller bound and needs no --long).
 """
 import argparse
 import concurrent.futures
@@ -27,7 +27,7 @@ RUN_SECONDS = 900
 MEMORY_MB = 3000
 MAX_DEPTH = 1_000_000
 
-_RUN = re.compile(r"^// (holds|breaks|limit|long) +(\w+)(.*)$", re.M)
+_RUN = re.compile(r"^// (holds|breaks|limit|long|full) +(\w+)(.*)$", re.M)
 _PROPERTY = re.compile(r"^hidden byte (\w+);", re.M)
 _INCLUDE = re.compile(r'^#include "(\w+\.pml)"', re.M)
 _COMPILER = ("gcc", "-w", "-DSAFETY", "-DCOLLAPSE", f"-DMEMLIM={MEMORY_MB}", "-DVECTORSZ=2048",
@@ -98,8 +98,10 @@ def runs_of(path, folder):
             raise BadModel(f"{path}: the line of the run '{name}' must name "
                            f"{'one property' if must_fail else 'flags only'}")
         runs.append(Run(model, path, name, flags, others[0] if must_fail else "",
-                        kind == "limit", kind == "long"))
-        if kind == "long" and knows_order:
+                        kind == "limit", kind in ("long", "full")))
+        if kind == "full":
+            if not knows_order:
+                raise BadModel(f"{path}: the run '{name}' has no short form without IN_ORDER")
             runs.append(Run(model, path, name + "_in_order", (*flags, "-DIN_ORDER"),
                             is_short_form=True))
     if not any(run.expected == "holds" for run in runs):

@@ -93,9 +93,11 @@ class Heads(unittest.TestCase):
         with self.assertRaisesRegex(models.BadModel, "There is no model or run 'b'"):
             models.chosen_runs(runs, ["b"], False)
 
-    def test_a_long_run_has_a_short_form_if_the_model_knows_one(self):
+    def test_a_full_run_has_a_short_form(self):
+        head = HEAD.replace("// long ", "// full ")
+        self.refuses("no short form", head + BODY)
         body = BODY.replace("count++;", "count++;\n#ifdef IN_ORDER\n#endif\n")
-        runs = in_folder(HEAD + body, models.runs_of)
+        runs = in_folder(head + body, models.runs_of)
         for with_long, names in ((False, ["slow_in_order"]), (True, ["slow"])):
             self.assertEqual([run.name for run in models.chosen_runs(runs, [], with_long)
                               if run.name.startswith("slow")], names)
