@@ -33,12 +33,35 @@ boost_folder_of() {
     sed -n 's/^PAWL_BOOST_INCLUDE_DIR:[^=]*=//p' "$1/CMakeCache.txt"
 }
 
+# Sets ctest_arguments to the arguments without --long. Without it the tests with the label `long`
+# are left out. ctest takes several -LE as "and", so that one is joined with the caller's.
+choose_tests() {
+    local long='^long$' excluded=''
+    ctest_arguments=()
+    while (($# > 0)); do
+        case $1 in
+            --long) long='' ;;
+            -LE | --label-exclude)
+                excluded+="|${2:?$1 needs a pattern}"
+                shift
+                ;;
+            *) ctest_arguments+=("$1") ;;
+        esac
+        shift
+    done
+    excluded=$long$excluded
+    if [[ -n $excluded ]]; then
+        ctest_arguments+=(-LE "${excluded#|}")
+    fi
+}
+
 # Most tests wait for leases and servers and use little CPU. PAWL_BUSY_TEST marks the others.
 run_ctest() {
     local folder=$1 failed=0
     shift
+    choose_tests "$@"
     "${without_aslr[@]}" ctest --test-dir "$folder" -j $((4 * $(nproc))) --output-on-failure \
-        --no-tests=error --output-junit tests.xml "$@" || failed=$?
+        --no-tests=error --output-junit tests.xml "${ctest_arguments[@]}" || failed=$?
     [[ $failed == 0 ]] || python3 tools/failed_tests.py "$folder/tests.xml"
     [[ $failed == 0 ]] || ! repeat_failed_tests "$folder" || failed=0
     return "$failed"

@@ -81,6 +81,26 @@ class Dev(unittest.TestCase):
     def test_soak_runs_its_program_with_all_arguments_and_a_valkey(self):
         self.assertIn("valkey\n", self.check_command("soak"))
 
+    def ctest_arguments(self, *arguments):
+        program = self.root / "programs" / "ctest"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
+        program.chmod(0o755)
+        run = subprocess.run(
+            ["bash", "-c", 'source tools/build.sh; run_ctest folder "$@"', "bash", *arguments],
+            cwd=self.root, capture_output=True, text=True, check=True,
+            env=dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}"))
+        return run.stdout.splitlines()[8:]
+
+    def test_long_tests_need_long(self):
+        for arguments, passed in (
+                ([], ["-LE", "^long$"]),
+                (["--long"], []),
+                (["-L", "unit"], ["-L", "unit", "-LE", "^long$"]),
+                (["-LE", "a", "-R", "b"], ["-R", "b", "-LE", "^long$|a"]),
+                (["-LE", "a", "--long", "-LE", "c"], ["-LE", "a|c"])):
+            self.assertEqual(self.ctest_arguments(*arguments), passed, arguments)
+
     def test_help_names_every_command(self):
         run = self.dev("help")
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -4,11 +4,12 @@
 
 """Checks the models of models/ with Spin, for ./dev models.
 
-models.py [--jobs N] [--long] [--list] [MODEL[/RUN]]...
+models.py [--jobs N] [--long | --only-long] [--list] [MODEL[/RUN]]...
 
 The head of each model has a line for each run: `// holds RUN FLAGS`, `// breaks RUN PROPERTY FLAGS`
 (a broken variant, which must violate the property), `// limit RUN PROPERTY FLAGS` (the same, for a
-limit that the real protocol has) or `// long RUN FLAGS` (holds, and needs --long).
+limit that the real protocol has), `// long RUN FLAGS` (holds, and needs --long) or `// full RUN
+FLAGS` (the same, with a short form RUN_in_order, which has a smaller bound and needs no --long).
 """
 import argparse
 import concurrent.futures
@@ -26,7 +27,7 @@ RUN_SECONDS = 900
 MEMORY_MB = 3000
 MAX_DEPTH = 1_000_000
 
-_RUN = re.compile(r"^// (holds|breaks|limit|long) +(\w+)(.*)$", re.M)
+_RUN = re.compile(r"^// (holds|breaks|limit|long|full) +(\w+)(.*)$", re.M)
 _PROPERTY = re.compile(r"^hidden byte (\w+);", re.M)
 _INCLUDE = re.compile(r'^#include "(\w+\.pml)"', re.M)
 _COMPILER = ("gcc", "-w", "-DSAFETY", "-DCOLLAPSE", f"-DMEMLIM={MEMORY_MB}", "-DVECTORSZ=2048",
@@ -42,6 +43,7 @@ class Run:
     violated: str = ""  # the property that must be violated; empty: all hold
     is_limit: bool = False
     is_long: bool = False
+    is_short_form: bool = False  # of a long run
 
     @property
     def expected(self):
@@ -83,8 +85,9 @@ def runs_of(path, folder):
     """The runs that the model's head declares. Each property must have a run that violates it."""
     text = path.read_text()
     model = path.relative_to(folder).with_suffix("").as_posix()
-    properties = [name for file in (path, *parts_of(path))
-                  for name in properties_of(file.read_text())]
+    texts = [file.read_text() for file in (path, *parts_of(path))]
+    properties = [name for each in texts for name in properties_of(each)]
+    knows_order = any("#ifdef IN_ORDER" in each for each in texts)
     runs = []
     for kind, name, rest in _RUN.findall(text):
         words = rest.split()
@@ -95,7 +98,12 @@ def runs_of(path, folder):
             raise BadModel(f"{path}: the line of the run '{name}' must name "
                            f"{'one property' if must_fail else 'flags only'}")
         runs.append(Run(model, path, name, flags, others[0] if must_fail else "",
-                        kind == "limit", kind == "long"))
+                        kind == "limit", kind in ("long", "full")))
+        if kind == "full":
+            if not knows_order:
+                raise BadModel(f"{path}: the run '{name}' has no short form without IN_ORDER")
+            runs.append(Run(model, path, name + "_in_order", (*flags, "-DIN_ORDER"),
+                            is_short_form=True))
     if not any(run.expected == "holds" for run in runs):
         raise BadModel(f"{path}: no line declares a run that holds")
     for each in properties:
@@ -112,7 +120,7 @@ def all_runs(folder):
 
 
 def chosen_runs(runs, names, with_long):
-    """`names` are models or MODEL/RUN; none means all."""
+    """`names` are models or MODEL/RUN; none means all. Long runs replace their short forms."""
     chosen = []
     for name in names:
         matches = [run for run in runs if name in (run.model, f"{run.model}/{run.name}")]
@@ -120,8 +128,10 @@ def chosen_runs(runs, names, with_long):
             models = ", ".join(sorted({run.model for run in runs}))
             raise BadModel(f"There is no model or run '{name}'; the models: {models}. "
                            "--list shows the runs.")
-        chosen += [run for run in matches if with_long or not run.is_long or "/" + run.name in name]
-    return chosen if names else [run for run in runs if with_long or not run.is_long]
+        chosen += [run for run in matches if name == f"{run.model}/{run.name}" or
+                   not (run.is_short_form if with_long else run.is_long)]
+    return chosen if names else [run for run in runs if
+                                 not (run.is_short_form if with_long else run.is_long)]
 
 
 def verdict_of(output, exit_status):
@@ -216,11 +226,18 @@ def main(arguments):
     parser = argparse.ArgumentParser(prog="./dev models", description="Checks the models.")
     parser.add_argument("names", nargs="*", metavar="MODEL[/RUN]")
     parser.add_argument("--jobs", type=int, default=2, help="runs at the same time (2)")
-    parser.add_argument("--long", action="store_true", help="also the long runs")
+    parser.add_argument("--long", action="store_true", help="the long runs, too")
+    parser.add_argument("--only-long", action="store_true", help="the long runs only")
     parser.add_argument("--list", action="store_true", help="list the runs")
     chosen = parser.parse_args(arguments)
     try:
-        runs = chosen_runs(all_runs(ROOT / "models"), chosen.names, chosen.long or chosen.list)
+        runs = all_runs(ROOT / "models")
+        if chosen.only_long:
+            runs = [run for run in runs if run.is_long]
+        if chosen.list:
+            runs = [run for run in runs if not chosen.names or run.model in chosen.names]
+        else:
+            runs = chosen_runs(runs, chosen.names, chosen.long or chosen.only_long)
     except BadModel as error:
         print(error, file=sys.stderr)
         return 2

@@ -93,6 +93,17 @@ class Heads(unittest.TestCase):
         with self.assertRaisesRegex(models.BadModel, "There is no model or run 'b'"):
             models.chosen_runs(runs, ["b"], False)
 
+    def test_a_full_run_has_a_short_form(self):
+        head = HEAD.replace("// long ", "// full ")
+        self.refuses("no short form", head + BODY)
+        body = BODY.replace("count++;", "count++;\n#ifdef IN_ORDER\n#endif\n")
+        runs = in_folder(head + body, models.runs_of)
+        for with_long, names in ((False, ["slow_in_order"]), (True, ["slow"])):
+            self.assertEqual([run.name for run in models.chosen_runs(runs, [], with_long)
+                              if run.name.startswith("slow")], names)
+        short, = models.chosen_runs(runs, ["a/slow_in_order"], True)
+        self.assertEqual(short.flags, ("-DSTEPS=9", "-DIN_ORDER"))
+
     def test_the_models_of_the_project(self):
         self.assertGreater(len(models.all_runs(models.ROOT / "models")), 30)
 

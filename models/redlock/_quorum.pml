@@ -13,6 +13,12 @@
 #define MAJORITY (NODES / 2 + 1)
 #define ALL_NODES ((1 << NODES) - 1)  // as a set of bits
 #define IS_IN(nodes, node) (((nodes) >> (node)) & 1)
+// The short form of a long run: each client asks the nodes in their order.
+#ifdef IN_ORDER
+#define IS_NEXT(asked, node) (((asked) & ((2 << (node)) - 1)) == (1 << (node)) - 1)
+#else
+#define IS_NEXT(asked, node) (!IS_IN(asked, node))
+#endif
 #define SIZE(nodes) \
     (IS_IN(nodes, 0) + IS_IN(nodes, 1) + IS_IN(nodes, 2) + IS_IN(nodes, 3) + IS_IN(nodes, 4))
 
@@ -26,12 +32,12 @@ hidden byte later_token_is_larger;
 
 inline pick_node(node, asked) {
     if
-    :: !IS_IN(asked, 0) -> node = 0
-    :: !IS_IN(asked, 1) -> node = 1
-    :: !IS_IN(asked, 2) -> node = 2
+    :: IS_NEXT(asked, 0) -> node = 0
+    :: IS_NEXT(asked, 1) -> node = 1
+    :: IS_NEXT(asked, 2) -> node = 2
 #if NODES > 3
-    :: !IS_IN(asked, 3) -> node = 3
-    :: !IS_IN(asked, 4) -> node = 4
+    :: IS_NEXT(asked, 3) -> node = 3
+    :: IS_NEXT(asked, 4) -> node = 4
 #endif
     fi;
     asked = asked | (1 << node)

@@ -13,8 +13,8 @@
 //
 // holds  overlapping -DLOSSES=1
 // holds  two_restarts -DLOSSES=2 -DREJOINS=2 -DIN_TURN
-// holds  old_data -DLOSSES=1 -DOLD_DATA
-// holds  renewals -DLOSSES=1 -DRENEW
+// full   old_data -DLOSSES=1 -DOLD_DATA
+// full   renewals -DLOSSES=1 -DRENEW
 // holds  two_nodes -DLOSSES=1 -DFORGETFUL=2 -DREPLIES_ARRIVE
 // holds  reader_first -DLOSSES=1 -DOLD_DATA -DREADERS=2 -DRENEW -DREPLIES_ARRIVE
 // holds  writer_first -DLOSSES=1 -DOLD_DATA -DREADERS=4 -DRENEW -DREPLIES_ARRIVE

@@ -14,9 +14,9 @@
 // its renewal does not compare the counter. So a node whose counter has reached the limit deletes
 // the entries with a smaller number. With -DAPART the counter of node 0 has been raised before.
 //
-// holds  forced
-// holds  forced_reader -DREADERS=2
-// holds  forced_readers -DREADERS=6 -DAPART
+// full   forced
+// full   forced_reader -DREADERS=2
+// full   forced_readers -DREADERS=6 -DAPART
 // breaks not_raised forced_hold_ends -DNOT_RAISED
 // breaks raised_locally forced_hold_ends -DRAISED_LOCALLY
 // breaks deleted_always later_hold_is_spared -DDELETED_ALWAYS

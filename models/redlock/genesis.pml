@@ -11,9 +11,9 @@
 // times in all. A clock that is ahead of every token gives the first counter of the next set then.
 //
 // long   overlapping -DLOSSES=1
-// holds  rejoin -DLOSSES=1 -DREJOIN -DIN_TURN
+// full   rejoin -DLOSSES=1 -DREJOIN -DIN_TURN
 // holds  finished_by_another -DLOSSES=1 -DFINISH -DIN_TURN
-// holds  clock -DCLOCK -DLOSSES=3
+// full   clock -DCLOCK -DLOSSES=3
 // breaks asked_once later_token_is_larger -DLOSSES=1 -DIN_TURN -DASKED_ONCE
 // breaks no_nonce later_token_is_larger -DLOSSES=1 -DIN_TURN -DNO_NONCE
 // breaks no_answer_of_one later_token_is_larger -DLOSSES=1 -DIN_TURN -DONE_MAY_BE_SILENT

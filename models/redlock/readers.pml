@@ -20,11 +20,11 @@
 //
 // With -DGROUPS, which needs -DMARKS, the reader that sets the mark raises the counter.
 //
-// holds  around_a_writer -DACQUIRES=3 -DREADERS=10
+// full   around_a_writer -DACQUIRES=3 -DREADERS=10
 // holds  renewals -DREADERS=2 -DAPART -DRENEW
 // holds  late_reader -DREADERS=2 -DAPART -DFIRST_RENEWS -DLATE
 // holds  marks -DREADERS=2 -DAPART -DRENEW -DMARKS
-// holds  downgrade -DREADERS=0 -DFIRST_RENEWS -DDOWNGRADE -DLATE
+// full   downgrade -DREADERS=0 -DFIRST_RENEWS -DDOWNGRADE -DLATE
 // holds  downgrade_and_reader -DREADERS=4 -DRENEW -DDOWNGRADE
 // holds  groups -DREADERS=4 -DRENEW -DMARKS -DGROUPS
 // long   groups_around_a_writer -DACQUIRES=3 -DREADERS=10 -DMARKS -DGROUPS

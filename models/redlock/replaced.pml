@@ -9,7 +9,7 @@
 // all, so that each of the two can replace the other one. With -DALL_ARRIVE no reply is lost; a
 // request may be lost, or find the lock taken. With -DIN_ONE_STEP a server joins in one step.
 //
-// holds  one_replaces -DJOINS=1
+// full   one_replaces -DJOINS=1
 // holds  each_replaces -DJOINS=2 -DALL_ARRIVE -DIN_ONE_STEP
 // breaks without_nonces tokens_are_distinct -DALL_ARRIVE -DIN_ONE_STEP -DMARKS_WITHOUT_NONCE
 // breaks order_lost later_token_is_larger -DALL_ARRIVE -DORDER_ONLY -DMARKS_WITHOUT_NONCE

@@ -9,7 +9,7 @@
 // one counter vanishes. It continues then from the node's highest counter, which all its locks
 // share.
 //
-// holds  both
+// full   both
 // holds  one_of_both -DSECOND_WANTS_FIRST
 // breaks judged_by_first tokens_are_distinct -DJUDGED_BY_FIRST
 // breaks one_token tokens_are_distinct -DSECOND_WANTS_FIRST -DONE_TOKEN

@@ -219,7 +219,7 @@ void storm_run::check_history() const {
 TEST(Storm, Redis) {
     support::redis_server server;
     storm_run storm(server.url(), [](pid_t) { return false; });
-    storm.run_for(storm::length_or(60s));
+    storm.run_for(storm::length_or(20s));
     storm.finish();
     storm.check_history();
     // What the killed processes held is gone with its lease. Only the counters of tokens stay, in
@@ -256,7 +256,7 @@ TEST(Storm, Sqlite) {
     const std::string path = folder.file("locks.db");
     storm_run storm("sqlite:" + path,
                     [&](pid_t process) { return in_a_transaction(path + "-shm", process); });
-    storm.run_for(storm::length_or(60s));
+    storm.run_for(storm::length_or(20s));
     storm.finish();
     storm.check_history();
 }

@@ -15,9 +15,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <string_view>
 
 namespace {
 
@@ -25,11 +27,14 @@ using namespace interop;
 
 constexpr std::size_t process_count = 4;
 constexpr std::size_t threads = 2;
-constexpr std::size_t usual_times = 2500;
-// With a replica Redisson waits for it at each acquire.
-constexpr std::size_t times_with_replica = 400;
-// RedissonRedLock asks its servers one after the other.
-constexpr std::size_t times_with_redlock = 300;
+// How often each thread acquires.
+struct contention_length {
+    std::size_t usual;
+    std::size_t with_replica;  // Redisson waits for it at each acquire
+    std::size_t with_redlock;  // RedissonRedLock asks its servers one after the other
+};
+constexpr contention_length short_length{.usual = 800, .with_replica = 200, .with_redlock = 100};
+constexpr contention_length full_length{.usual = 2500, .with_replica = 400, .with_redlock = 300};
 
 // The holds of each name.
 std::vector<support::history> read_logs(const mixed_processes& processes, std::size_t count,
@@ -87,11 +92,14 @@ void contend(mixed_processes& processes, const std::vector<std::string>& names, 
 }
 
 std::size_t times_at(deployment where) {
+    const char* setting = std::getenv("PAWL_CONTENTION");
+    const bool is_long = setting != nullptr && std::string_view(setting) == "long";
+    const auto& times = is_long ? full_length : short_length;
     switch (where) {
-    case deployment::sentinels: return times_with_replica;
+    case deployment::sentinels: return times.with_replica;
     case deployment::three_servers:
-    case deployment::five_servers: return times_with_redlock;
-    default: return usual_times;
+    case deployment::five_servers: return times.with_redlock;
+    default: return times.usual;
     }
 }
 
