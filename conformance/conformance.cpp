@@ -46,7 +46,8 @@ std::span<const test_case> all_test_cases() noexcept {
               name_tests(),        inspection_tests(),   mutex_tests(),      contention_tests(),
               work_tests(),        owner_tests(),        lock_set_tests(),   value_tests(),
               election_tests(),    shared_tests(),       permits_tests(),    fair_tests(),
-              hold_change_tests(), shared_mutex_tests(), latch_tests(),      durability_tests()})
+              hold_change_tests(), shared_mutex_tests(), latch_tests(),      durability_tests(),
+              queue_rule_tests()})
             result.insert(result.end(), group.begin(), group.end());
         return result;
     }();

@@ -26,6 +26,7 @@ std::span<const test_case> lease_tests() noexcept;
 std::span<const test_case> dead_holder_tests() noexcept;
 std::span<const test_case> token_tests() noexcept;
 std::span<const test_case> queue_tests() noexcept;
+std::span<const test_case> queue_rule_tests() noexcept;
 std::span<const test_case> lifetime_tests() noexcept;
 std::span<const test_case> name_tests() noexcept;
 std::span<const test_case> inspection_tests() noexcept;

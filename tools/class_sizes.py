@@ -22,7 +22,6 @@ KNOWN = {
     ("src/redis/transport/connection.hpp", "connection"): (16, 27),
     ("src/core/engine/engine.hpp", "engine"): (39, 26),
     ("src/redis/native/locks.hpp", "locks"): (38, 14),
-    ("src/sqlite/store.hpp", "store"): (31, 15),
 }
 
 _HEAD = re.compile(r"\b(class|struct)\s+(?:\[\[[^\]]*\]\]\s*)?([A-Za-z_][\w:]*)[^;{}()=]*\{")

@@ -34,8 +34,9 @@ MAY_INCLUDE = {
     **{f"src/{name}": {"src/core", *(f"src/{part}" for part in entry.get("PARTS", ()))}
        for name, entry in BACKENDS.items()},
     "src/core/util": set(),
+    "src/core/store": {"src/core/util"},
     "src/core/lease": {"src/core/util"},
-    "src/core/engine": {"src/core/lease", "src/core/util"},
+    "src/core/engine": {"src/core/lease", "src/core/store", "src/core/util"},
     "src/core/async": {"src/core/engine", "src/core/lease", "src/core/util"},
     "src/core/blocking": {"src/core/engine", "src/core/lease", "src/core/util"},
     "src/net": {"src/core"},

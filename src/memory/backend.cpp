@@ -83,7 +83,7 @@ public:
         }
         for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
             const auto& requested = batch.renewals()[i];
-            const bool is_held = store_->renew(requested.held->claim, requested.ttl, now());
+            const bool is_held = store_->renew(requested.held->claim, requested.ttl, *client_);
             batch.settle(i, is_held ? renewal::outcome::extended : renewal::outcome::refused,
                          sent_at + requested.ttl - drift(requested.ttl));
         }
@@ -93,25 +93,25 @@ public:
         if (is_forked()) co_return release_result::unknown;
         begin_request();
         if (gate_) co_await pass_gate();
-        co_return store_->release(requested.claim, now());
+        co_return store_->release(requested.claim, *client_);
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
         begin_request();
         if (gate_) co_await pass_gate();
-        co_return store_->inspect(name, now());
+        co_return store_->inspect(name, *client_);
     }
 
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
         begin_request();
         if (gate_) co_await pass_gate();
-        co_return store_->list(prefix, now());
+        co_return store_->list(prefix, *client_);
     }
 
     asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
         const auto sent_at = begin_request();
         if (gate_) co_await pass_gate();
-        auto shared = store_->downgrade(requested.claim, now());
+        auto shared = store_->downgrade(requested.claim, *client_);
         if (shared) shared->deadline = sent_at + requested.claim.ttl - drift(requested.claim.ttl);
         co_return shared;
     }
@@ -119,13 +119,13 @@ public:
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
         begin_request();
         if (gate_) co_await pass_gate();
-        store_->resize(name, permits, now());
+        store_->resize(name, permits, *client_);
     }
 
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
         begin_request();
         if (gate_) co_await pass_gate();
-        co_return store_->force_release(name, expected, now());
+        co_return store_->force_release(name, expected, *client_);
     }
 
     asio::awaitable<examination> examine() override {

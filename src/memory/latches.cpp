@@ -31,77 +31,49 @@ private:
 
 }  // namespace
 
-latch_store::latch_entry* latch_store::find_entry(const std::string& name, time_point now) {
-    const auto position = entries_.find(name);
-    if (position == entries_.end()) return nullptr;
-    if (position->second.expires > now) return &position->second;
-    entries_.erase(position);
-    return nullptr;
-}
+// The row of one latch during one step.
+class latch_store::rows {
+public:
+    rows(latch_store& store, const std::string& name, time_point now)
+        : store_(store), name_(name), now_(now) {}
 
-void latch_store::start_generation(latch_entry& entry, std::uint32_t count, std::uint32_t parties) {
-    entry.known = true;
-    entry.count = count;
-    entry.generation = ++last_generation_;
-    if (entry.first == 0) entry.first = entry.generation;
-    entry.parties = parties;
-}
-
-latches::step latch_store::subtract_steps(const std::string& name, latch_entry& entry,
-                                          std::uint64_t steps, time_point now) {
-    entry.expires = now + entry.ttl;
-    if (entry.count == 0) return {entry.generation, 0};
-    entry.count -= std::min(entry.count, steps);
-    const latches::step step_taken{entry.generation, entry.count};
-    if (entry.count == 0) {
-        if (entry.parties != 0) start_generation(entry, entry.parties, entry.parties);
-        notify_waiters(name);
+    core::latch_entry read() {
+        const auto position = store_.entries_.find(name_);
+        if (position == store_.entries_.end()) return {};
+        if (position->second.expires > now_) return position->second;
+        store_.entries_.erase(position);
+        return {};
     }
-    return step_taken;
-}
-
-// The wakeups belong to the strands of the waiters, and this may run on another strand.
-void latch_store::notify_waiters(const std::string& name) {
-    const auto queue = queues_.find(name);
-    if (queue == queues_.end()) return;
-    for (const auto& waiter : queue->second) {
-        waiter->client->post([weak = std::weak_ptr(waiter)] {
-            if (const auto waiter_alive = weak.lock()) waiter_alive->wakeup.notify();
-        });
+    void write(const core::latch_entry& entry) { store_.entries_[name_] = entry; }
+    void erase() { store_.entries_.erase(name_); }
+    std::uint64_t next_generation() { return ++store_.last_generation_; }
+    // The wakeups belong to the strands of the waiters, and this may run on another strand.
+    void notify_waiters() {
+        const auto queue = store_.queues_.find(name_);
+        if (queue == store_.queues_.end()) return;
+        for (const auto& waiter : queue->second) {
+            waiter->client->post([weak = std::weak_ptr(waiter)] {
+                if (const auto waiter_alive = weak.lock()) waiter_alive->wakeup.notify();
+            });
+        }
     }
-}
+    std::uint64_t count_waiters() {
+        const auto queue = store_.queues_.find(name_);
+        return queue == store_.queues_.end() ? 0 : queue->second.size();
+    }
 
-bool latch_store::try_set(const std::string& name, std::uint32_t count, duration ttl,
-                          time_point now) {
-    const std::lock_guard lock(mutex_);
-    const auto* present = find_entry(name, now);
-    if (present != nullptr && present->count > 0) return false;
-    auto& entry = entries_[name];
-    start_generation(entry, count, 0);
-    entry.ttl = ttl;
-    entry.expires = now + ttl;
-    return true;
-}
+private:
+    latch_store& store_;
+    const std::string& name_;
+    const time_point now_;
+};
 
-latches::step latch_store::count_down(const std::string& name, std::uint32_t steps,
-                                      time_point now) {
+template <class Step>
+auto latch_store::run(const std::string& name, time_point now, Step step) {
     const std::lock_guard lock(mutex_);
-    auto* entry = find_entry(name, now);
-    if (entry == nullptr) throw core::unknown_latch_error(name);
-    return subtract_steps(name, *entry, steps, now);
-}
-
-latches::step latch_store::arrive(const std::string& name, std::uint32_t parties, duration ttl,
-                                  time_point now) {
-    const std::lock_guard lock(mutex_);
-    const auto* present = find_entry(name, now);
-    const bool counting = present != nullptr && present->count > 0;
-    if (counting && present->parties != parties)
-        throw core::other_parties_error(name, present->parties, parties);
-    auto& entry = entries_[name];
-    if (!counting) start_generation(entry, parties, parties);
-    entry.ttl = ttl;
-    return subtract_steps(name, entry, 1, now);
+    rows rows_of_latch(*this, name, now);
+    core::latch_table latch(rows_of_latch, name, now);
+    return step(latch);
 }
 
 void latch_store::join(const std::string& name, const std::shared_ptr<latch_waiter>& waiter) {
@@ -118,32 +90,7 @@ void latch_store::leave(const std::string& name, const std::shared_ptr<latch_wai
 
 core::latch_state latch_store::read_state(const std::string& name, time_point now) {
     const std::lock_guard lock(mutex_);
-    const core::latch_state* const entry = find_entry(name, now);
-    return entry == nullptr ? core::latch_state{} : *entry;
-}
-
-latch_info latch_store::inspect(const std::string& name, time_point now) {
-    const std::lock_guard lock(mutex_);
-    latch_info info;
-    info.name = name;
-    if (const auto queue = queues_.find(name); queue != queues_.end())
-        info.waiters = queue->second.size();
-    const auto* entry = find_entry(name, now);
-    if (entry == nullptr) return info;
-    info.known = true;
-    info.count = entry->count;
-    info.generation = entry->generation;
-    info.parties = entry->parties;
-    info.remaining = entry->expires - now;
-    return info;
-}
-
-bool latch_store::reset(const std::string& name, time_point now) {
-    const std::lock_guard lock(mutex_);
-    if (find_entry(name, now) == nullptr) return false;
-    entries_.erase(name);
-    notify_waiters(name);
-    return true;
+    return rows(*this, name, now).read();
 }
 
 memory_latches::memory_latches(std::shared_ptr<latch_store> store,
@@ -160,22 +107,33 @@ asio::awaitable<time_point> memory_latches::begin_request() const {
     co_return client_->time->now();
 }
 
+template <class T, class Job>
+asio::awaitable<T> memory_latches::run(std::string_view name, Job job) {
+    const auto now = co_await begin_request();
+    co_return store_->run(std::string(name), now, job);
+}
+
 asio::awaitable<bool> memory_latches::try_set(std::string_view name, std::uint32_t count,
                                               duration ttl) {
-    const auto now = co_await begin_request();
-    co_return store_->try_set(std::string(name), count, ttl, now);
+    return run<bool>(name, [count, ttl](auto& latch) { return latch.try_set(count, ttl); });
 }
 
 asio::awaitable<latches::step> memory_latches::count_down(std::string_view name,
                                                           std::uint32_t steps) {
-    const auto now = co_await begin_request();
-    co_return store_->count_down(std::string(name), steps, now);
+    return run<step>(name, [steps](auto& latch) { return latch.count_down(steps); });
 }
 
 asio::awaitable<latches::step> memory_latches::arrive(std::string_view name, std::uint32_t parties,
                                                       duration ttl) {
-    const auto now = co_await begin_request();
-    co_return store_->arrive(std::string(name), parties, ttl, now);
+    return run<step>(name, [parties, ttl](auto& latch) { return latch.arrive(parties, ttl); });
+}
+
+asio::awaitable<latch_info> memory_latches::inspect(std::string_view name) {
+    return run<latch_info>(name, [](auto& latch) { return latch.describe(); });
+}
+
+asio::awaitable<bool> memory_latches::reset(std::string_view name) {
+    return run<bool>(name, [](auto& latch) { return latch.reset(); });
 }
 
 asio::awaitable<bool> memory_latches::wait(std::string_view name, std::uint64_t generation,
@@ -193,16 +151,6 @@ asio::awaitable<bool> memory_latches::wait(std::string_view name, std::uint64_t 
         ++(notified ? client_->request_counters->pushes : client_->request_counters->requests);
         now = client_->time->now();
     }
-}
-
-asio::awaitable<latch_info> memory_latches::inspect(std::string_view name) {
-    const auto now = co_await begin_request();
-    co_return store_->inspect(std::string(name), now);
-}
-
-asio::awaitable<bool> memory_latches::reset(std::string_view name) {
-    const auto now = co_await begin_request();
-    co_return store_->reset(std::string(name), now);
 }
 
 }  // namespace pawl::memory

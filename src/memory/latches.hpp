@@ -4,7 +4,7 @@
 // The latches of one memory service, which all clients of the service use.
 #pragma once
 
-#include "core/engine/latch.hpp"
+#include "core/store/latch_table.hpp"
 #include "core/util/fork_mark.hpp"
 #include "lock_store.hpp"
 #include "request_gate.hpp"
@@ -29,32 +29,19 @@ public:
         core::wakeup wakeup;  // on the client's strand
     };
 
-    bool try_set(const std::string& name, std::uint32_t count, duration ttl, time_point now);
-    latches::step count_down(const std::string& name, std::uint32_t steps, time_point now);
-    latches::step arrive(const std::string& name, std::uint32_t parties, duration ttl,
-                         time_point now);
+    // Runs a step with the latch's `latch_table`, under the mutex.
+    template <class Step>
+    auto run(const std::string& name, time_point now, Step step);
     // The waiter is in the queue from `join` to `leave`.
     void join(const std::string& name, const std::shared_ptr<latch_waiter>& waiter);
     void leave(const std::string& name, const std::shared_ptr<latch_waiter>& waiter);
     core::latch_state read_state(const std::string& name, time_point now);
-    latch_info inspect(const std::string& name, time_point now);
-    bool reset(const std::string& name, time_point now);
 
 private:
-    struct latch_entry : core::latch_state {
-        std::uint32_t parties = 0;
-        duration ttl{};
-    };
-
-    // Null if there is no such latch, or its ttl has passed.
-    latch_entry* find_entry(const std::string& name, time_point now);
-    void start_generation(latch_entry& entry, std::uint32_t count, std::uint32_t parties);
-    latches::step subtract_steps(const std::string& name, latch_entry& entry, std::uint64_t steps,
-                                 time_point now);
-    void notify_waiters(const std::string& name);
+    class rows;
 
     std::mutex mutex_;
-    std::map<std::string, latch_entry, std::less<>> entries_;
+    std::map<std::string, core::latch_entry, std::less<>> entries_;
     std::map<std::string, std::list<std::shared_ptr<latch_waiter>>, std::less<>> queues_;
     std::uint64_t last_generation_ = 0;  // shared by all names, so that no generation repeats
 };
@@ -79,6 +66,8 @@ public:
 private:
     // Refuses a fork, counts the request, and passes the gate.
     boost::asio::awaitable<time_point> begin_request() const;
+    template <class T, class Job>
+    boost::asio::awaitable<T> run(std::string_view name, Job job);
 
     const std::shared_ptr<latch_store> store_;
     const std::shared_ptr<request_gate> gate_;

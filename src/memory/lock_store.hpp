@@ -4,6 +4,7 @@
 // The locks of one memory service, and their waiters. All clients of the service use them.
 #pragma once
 
+#include "core/store/lease_table.hpp"
 #include "core/util/wakeup.hpp"
 
 #include <pawl/spi/backend.hpp>
@@ -55,6 +56,12 @@ private:
     std::mutex mutex_;  // of `strand`
 };
 
+// The client of a row, and the wakeup of its acquire, which waits. Either may have ended.
+struct row_client {
+    std::weak_ptr<session> client;
+    std::weak_ptr<core::wakeup> wakeup;  // used on the client's strand
+};
+
 // Thread-safe. Its mutex is never held while a caller waits.
 class lock_store {
 public:
@@ -67,8 +74,6 @@ public:
         const claim& requested;
         std::shared_ptr<session> client;
         core::wakeup wakeup;  // on the client's strand
-        std::optional<grant> granted;
-        bool exceeds_total = false;  // the claim requests more permits than the present total
     };
 
     // The next step of a waiter.
@@ -87,57 +92,31 @@ public:
     void leave(const std::shared_ptr<queued_waiter>& waiter, bool keep_grant) noexcept;
 
     // False: the owner does not hold the lock.
-    bool renew(const claim& requested, duration ttl, time_point now);
-    release_result release(const claim& requested, time_point now);
-    std::optional<grant> downgrade(const claim& requested, time_point now);
-    void resize(std::string_view name, std::uint32_t permits, time_point now);
-    bool force_release(std::string_view name, fencing_token expected, time_point now);
+    bool renew(const claim& requested, duration ttl, session& client);
+    release_result release(const claim& requested, session& client);
+    std::optional<grant> downgrade(const claim& requested, session& client);
+    void resize(std::string_view name, std::uint32_t permits, session& client);
+    bool force_release(std::string_view name, fencing_token expected, session& client);
     // For tests: ends the holds of one lock, or of all locks, for this reason.
     bool end_holds(std::string_view name, loss_reason reason);
     void end_all_holds(loss_reason reason);
-    lock_info inspect(std::string_view name, time_point now);
-    std::vector<lock_info> list(std::string_view prefix, time_point now);
+    lock_info inspect(std::string_view name, session& client);
+    std::vector<lock_info> list(std::string_view prefix, session& client);
 
 private:
-    struct holder_record {
-        std::string owner;
-        fencing_token token;
-        time_point expires{};
-        std::chrono::system_clock::time_point since{};
-        identity client_identity;
-        std::weak_ptr<session> client;
-        lock_mode mode = lock_mode::exclusive;
-        std::uint32_t permits = 0;
-    };
     struct lock_entry {
-        std::vector<holder_record> holders;  // all in one mode, the oldest first
-        std::list<std::shared_ptr<queued_waiter>> queue;
+        std::vector<core::holder_row<row_client>> holders;
+        std::list<core::waiter_row<row_client>> queue;
     };
-    struct served_queue;
-    using entry_map = std::map<std::string, lock_entry, std::less<>>;
+    class rows;
 
-    static holder_record* find_holder(lock_entry& entry, const std::string& owner);
-    void check_permits(const claim& requested);
-    [[nodiscard]] std::uint32_t total_permits_for(const claim& requested) const;
-    grant grant_lock(lock_entry& entry, const claim& requested,
-                     const std::shared_ptr<session>& client, time_point now);
-    void remove_holder(lock_entry& entry, const holder_record& leaving, time_point now);
-    // Grants the lock to the first waiters, as long as they fit.
-    void grant_waiters(lock_entry& entry, time_point now);
-    void expire_holders(lock_entry& entry, time_point now);
-    void erase_if_unused(entry_map::iterator position);
-    wait_state wait_state_of(const lock_entry& entry,
-                             const std::shared_ptr<queued_waiter>& waiter) const;
-    // Ends all holds of the lock. False: there were none.
-    // With `latest`, only those with this token or smaller ones.
-    bool end_holds(entry_map::iterator position, loss_reason reason, time_point now,
-                   fencing_token latest = {});
-    static void notify_loss(const holder_record& victim, loss_reason reason);
-    [[nodiscard]] lock_info describe(std::string_view name, const lock_entry& entry,
-                                     time_point now) const;
+    // Runs the step with the lock's `lease_table`, under the mutex.
+    template <class Step>
+    auto run(std::string_view name, runtime& time, Step step, const row_client& client = {});
+    wait_state run_as_waiter(const std::shared_ptr<queued_waiter>& waiter, bool is_new);
 
     std::mutex mutex_;
-    entry_map entries_;
+    std::map<std::string, lock_entry, std::less<>> entries_;
     std::map<std::string, std::uint32_t, std::less<>>
         total_permits_;  // by name: the semaphore's total, once a claim or `resize` has set it
     // All names share one counter, so the tokens of a name grow even if the name is forgotten while

@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The steps of latches, each in one transaction of a store's connection. docs/backends/sqlite.md
+// The latches in the file. core/store/latch_table.hpp has the rules; docs/backends/sqlite.md
 // describes the tables.
 #pragma once
 
-#include "core/engine/latch.hpp"
 #include "store.hpp"
 
-#include <pawl/spi/latches.hpp>
+#include "core/store/latch_table.hpp"
 
 namespace pawl::sqlite {
+
+// The row of one latch in one transaction. `file` and `name` outlive it.
+class latch_rows {
+public:
+    latch_rows(lock_file& file, const std::string& name, time_point now) noexcept
+        : file_(file), name_(name), now_(now) {}
+
+    core::latch_entry read();
+    void write(const core::latch_entry& entry);
+    void erase();
+    // The token counter also numbers the generations, so that no number repeats.
+    std::uint64_t next_generation() { return static_cast<std::uint64_t>(file_.issue_token()); }
+    // One notification for each client; the client finds its own waiters.
+    void notify_waiters();
+    std::uint64_t count_waiters();
+    void insert_waiter(const std::string& id);
+    void erase_waiter(const std::string& id);
+
+private:
+    lock_file& file_;
+    const std::string& name_;
+    const time_point now_;
+};
 
 // The key of a waiter's row.
 struct latch_waiter_key {
@@ -21,31 +43,27 @@ struct latch_waiter_key {
 // Used on the worker's thread. Throws as the store does.
 class latch_store {
 public:
-    explicit latch_store(store& file) noexcept : file_(file) {}
+    using table = core::latch_table<latch_rows>;
 
-    bool try_set(const std::string& name, std::uint32_t count, duration ttl);
-    // `parties` is 0 for a latch.
-    latches::step step(const std::string& name, std::uint32_t steps, std::uint32_t parties,
-                       duration ttl);
+    explicit latch_store(store& locks) noexcept : file_(locks.file()) {}
+
+    // Runs a step in a transaction.
+    template <class Step>
+    auto run(const std::string& name, Step step) {
+        return file_.transact(durability::normal, [&](time_point now) {
+            latch_rows rows(file_, name, now);
+            table latch(rows, name, now);
+            return step(latch);
+        });
+    }
     core::latch_state read_state(const std::string& name);
     // Reads the latch, and from then on notifies this waiter.
     core::latch_state join(const latch_waiter_key& waiter);
     void leave(const latch_waiter_key& waiter);
     latch_info inspect(const std::string& name);
-    bool reset(const std::string& name);
 
 private:
-    struct latch_entry : core::latch_state {
-        std::uint32_t parties = 0;
-        duration ttl{};
-    };
-
-    latch_entry read(const std::string& name, time_point now);
-    void write(const std::string& name, latch_entry& entry, time_point now);
-    void start_generation(latch_entry& entry, std::uint32_t count, std::uint32_t parties);
-    void notify_waiters(const std::string& name, time_point now);
-
-    store& file_;
+    lock_file& file_;
 };
 
 }  // namespace pawl::sqlite

@@ -3,7 +3,6 @@
 
 #include "latches.hpp"
 
-#include "core/engine/latch.hpp"
 #include "core/util/random.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -79,34 +78,34 @@ asio::awaitable<void> file_latches::leave(std::shared_ptr<lock_session> session,
     } catch (const error&) {}  // the row expires by itself
 }
 
-asio::awaitable<bool> file_latches::try_set(std::string_view name, std::uint32_t count,
-                                            duration ttl) {
+template <class Job>
+auto file_latches::run(std::string_view name, Job job)
+    -> asio::awaitable<std::invoke_result_t<Job&, latch_store::table&>> {
     const auto session = session_;
     session->throw_if_forked();
-    const auto job = [name = std::string(name), count, ttl](store& file) {
-        return latch_store(file).try_set(name, count, ttl);
+    const auto work = [name = std::string(name), job](store& file) {
+        return latch_store(file).run(name, job);
     };
-    co_return co_await session->run(job);
+    co_return co_await session->run(work);
 }
 
-asio::awaitable<latches::step> file_latches::send_step(std::string_view name, std::uint32_t steps,
-                                                       std::uint32_t parties, duration ttl) {
-    const auto session = session_;
-    session->throw_if_forked();
-    const auto job = [name = std::string(name), steps, parties, ttl](store& file) {
-        return latch_store(file).step(name, steps, parties, ttl);
-    };
-    co_return co_await session->run(job);
+asio::awaitable<bool> file_latches::try_set(std::string_view name, std::uint32_t count,
+                                            duration ttl) {
+    return run(name, [count, ttl](auto& latch) { return latch.try_set(count, ttl); });
 }
 
 asio::awaitable<latches::step> file_latches::count_down(std::string_view name,
                                                         std::uint32_t steps) {
-    return send_step(name, steps, 0, {});
+    return run(name, [steps](auto& latch) { return latch.count_down(steps); });
 }
 
 asio::awaitable<latches::step> file_latches::arrive(std::string_view name, std::uint32_t parties,
                                                     duration ttl) {
-    return send_step(name, 1, parties, ttl);
+    return run(name, [parties, ttl](auto& latch) { return latch.arrive(parties, ttl); });
+}
+
+asio::awaitable<bool> file_latches::reset(std::string_view name) {
+    return run(name, [](auto& latch) { return latch.reset(); });
 }
 
 asio::awaitable<bool> file_latches::wait(std::string_view name, std::uint64_t generation,
@@ -153,15 +152,6 @@ asio::awaitable<latch_info> file_latches::inspect(std::string_view name) {
     session->throw_if_forked();
     const auto job = [name = std::string(name)](store& file) {
         return latch_store(file).inspect(name);
-    };
-    co_return co_await session->run(job);
-}
-
-asio::awaitable<bool> file_latches::reset(std::string_view name) {
-    const auto session = session_;
-    session->throw_if_forked();
-    const auto job = [name = std::string(name)](store& file) {
-        return latch_store(file).reset(name);
     };
     co_return co_await session->run(job);
 }

@@ -40,8 +40,10 @@ private:
         const std::shared_ptr<lock_session>& session, const latch_waiter_key& waiter);
     static boost::asio::awaitable<void> leave(std::shared_ptr<lock_session> session,
                                               latch_waiter_key waiter);
-    boost::asio::awaitable<step> send_step(std::string_view name, std::uint32_t steps,
-                                           std::uint32_t parties, duration ttl);
+    // Runs a step with the latch's `latch_table` in a transaction.
+    template <class Job>
+    auto run(std::string_view name, Job job)
+        -> boost::asio::awaitable<std::invoke_result_t<Job&, latch_store::table&>>;
 
     const std::shared_ptr<lock_session> session_;
     const boost::asio::any_io_executor strand_;

@@ -12,10 +12,6 @@ inline std::int64_t to_stored(time_point when) { return when.time_since_epoch().
 
 inline time_point from_stored(std::int64_t stored) { return time_point(duration(stored)); }
 
-inline time_point saturating_add(time_point now, duration added) {
-    return added > time_point::max() - now ? time_point::max() : now + added;
-}
-
 // Whether a row has expired (docs/backends/sqlite.md, "Another boot"): ?1 is this boot, ?2 the
 // time.
 #define PAWL_ROW_EXPIRED "(expires <= ?2 OR (boot <> ?1 AND set_at > ?2))"

@@ -4,7 +4,7 @@
 // Pure parts of the core and of the Redis backend: nothing in this file waits, connects or sleeps.
 #include "core/engine/latch.hpp"
 #include "core/engine/validate.hpp"
-#include "core/util/permits.hpp"
+#include "core/store/permits.hpp"
 #include "core/util/url.hpp"
 #include "redis/common/keys.hpp"
 #include "redis/common/values.hpp"

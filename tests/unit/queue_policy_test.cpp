@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The rules that the stores of memory and SQLite share: compatible holders, and the next waiter.
-#include "core/engine/queue_policy.hpp"
+#include "core/store/queue_policy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 
 #include "../lease/loss_watchdog.hpp"
 #include "../lease/service_ttl.hpp"
+#include "../store/permits.hpp"
 #include "../util/exhausted.hpp"
 #include "../util/identity.hpp"
 #include "../util/inline_executor.hpp"
-#include "../util/permits.hpp"
 #include "../util/random.hpp"
 #include "validate.hpp"
 

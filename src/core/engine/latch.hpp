@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The operations on latches, behind both APIs, and the errors that backends share.
+// The operations on latches, behind both APIs.
 #pragma once
 
+#include "../store/latch_state.hpp"
 #include "engine.hpp"
 
 #include <pawl/spi/latches.hpp>
@@ -12,23 +13,6 @@
 
 namespace pawl::core {
 
-struct latch_state {
-    bool known = false;
-    std::uint64_t count = 0;
-    std::uint64_t generation = 0;
-    std::uint64_t first = 0;  // the oldest generation that the service knows
-    time_point expires{};     // optional; set by backends that need it
-};
-// True if the generation is over. 0 means the present generation, and is set to its number. Throws
-// `unknown_latch_error`.
-[[nodiscard]] bool is_over(const latch_state& state, std::string_view name,
-                           std::uint64_t& generation);
-
-// errc::lost: the service does not know the latch.
-[[nodiscard]] error unknown_latch_error(std::string_view name);
-// errc::bad_option: the barrier has another number of parties. 0 stored parties: it is a latch.
-[[nodiscard]] error other_parties_error(std::string_view name, std::uint64_t stored,
-                                        std::uint64_t requested);
 [[nodiscard]] error latch_timeout_error(const std::string& name);
 
 // Throws errc::bad_option for a wait of less than 0.

@@ -3,7 +3,7 @@
 
 #include "validate.hpp"
 
-#include "../util/permits.hpp"
+#include "../store/permits.hpp"
 
 #include <pawl/error.hpp>
 

@@ -8,7 +8,6 @@
 #include "../transport/server_errors.hpp"
 #include "lock_base.hpp"
 
-#include "../../core/engine/latch.hpp"
 #include "../../core/util/outage.hpp"
 #include "../../core/util/random.hpp"
 

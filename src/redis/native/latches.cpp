@@ -10,7 +10,7 @@
 #include "calls/latch_calls.hpp"
 #include "wrong_type.hpp"
 
-#include "../../core/engine/latch.hpp"
+#include "../../core/store/latch_state.hpp"
 #include "../../core/util/random.hpp"
 
 #include <pawl/options.hpp>

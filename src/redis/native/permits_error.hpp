@@ -6,7 +6,7 @@
 
 #include "calls/acquire_calls.hpp"
 
-#include "../../core/util/permits.hpp"
+#include "../../core/store/permits.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/spi/backend.hpp>

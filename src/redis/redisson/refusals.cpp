@@ -6,7 +6,7 @@
 #include "../common/lock_base.hpp"
 #include "../transport/server_errors.hpp"
 
-#include "../../core/util/permits.hpp"
+#include "../../core/store/permits.hpp"
 
 #include <pawl/error.hpp>
 

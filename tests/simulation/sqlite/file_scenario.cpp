@@ -84,9 +84,7 @@ private:
             path(), "pawl", {"host", static_cast<int>(index), "simulated"}, {}};
         settings.read_boot_id = [this] { return "boot " + std::to_string(boot_number_); };
         store::event_handlers events{
-            [this, index](const sqlite::notification& notification) {
-                on_notification(index, notification);
-            },
+            [this, index](const auto& message) { on_notification(index, message); },
             [this](const std::string& owner) { checker_.note_reported_loss(owner); }};
         program.file = std::make_unique<store>(std::move(settings), clock_, loop_.get_executor(),
                                                std::move(events));
@@ -297,13 +295,15 @@ private:
         log("program " + std::to_string(index) + " counts");
         run_step(index, [&](store& file) {
             sqlite::latch_store latches(file);
-            if (checker_.expected_latch().value_or(0) == 0) {
-                if (latches.try_set("gate", 5, 24h * 300)) checker_.expect_latch(5);
+            const auto left = checker_.expected_latch().value_or(0);
+            const auto set = [](auto& latch) { return latch.try_set(5, 24h * 300); };
+            const auto count_down = [](auto& latch) { return latch.count_down(1).count; };
+            if (left == 0) {
+                if (latches.run("gate", set)) checker_.expect_latch(5);
             } else {
-                const auto left = *checker_.expected_latch() - 1;
-                const auto result = latches.step("gate", 1, 0, {});
-                checker_.expect_latch(left);
-                checker_.check_latch(result.count);
+                const auto count = latches.run("gate", count_down);
+                checker_.expect_latch(left - 1);
+                checker_.check_latch(count);
             }
         });
     }

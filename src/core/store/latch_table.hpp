@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The steps of latches and barriers over the row of one latch: for stores that keep the counts.
+#pragma once
+
+#include "latch_state.hpp"
+#include "lease_end.hpp"
+
+#include <pawl/spi/latches.hpp>
+
+#include <algorithm>
+#include <concepts>
+#include <string>
+#include <utility>
+
+namespace pawl::core {
+
+struct latch_entry : latch_state {
+    std::uint32_t parties = 0;  // 0: a latch, not a barrier
+    duration ttl{};
+};
+
+// The row of one latch in one transaction. A function may throw; then the transaction has no
+// effect.
+template <class Rows>
+concept latch_rows = requires(Rows rows, const latch_entry& entry) {
+    // Not `known` if there is no row, or its ttl has passed.
+    { rows.read() } -> std::same_as<latch_entry>;
+    rows.write(entry);
+    rows.erase();
+    // Larger than every generation before, of all names.
+    { rows.next_generation() } -> std::same_as<std::uint64_t>;
+    // After the transaction.
+    rows.notify_waiters();
+    { rows.count_waiters() } -> std::convertible_to<std::uint64_t>;
+};
+
+// Used for one step of one transaction. `rows` outlives it.
+template <latch_rows Rows>
+class latch_table {
+public:
+    latch_table(Rows& rows, std::string name, time_point now) noexcept
+        : rows_(rows), name_(std::move(name)), now_(now) {}
+
+    // False: a generation is counting.
+    bool try_set(std::uint32_t count, duration ttl) {
+        auto entry = rows_.read();
+        if (entry.count > 0) return false;
+        start_generation(entry, count, 0);
+        entry.ttl = ttl;
+        write(entry);
+        return true;
+    }
+
+    // Throws errc::lost for an unknown latch.
+    latches::step count_down(std::uint32_t steps) {
+        auto entry = rows_.read();
+        if (!entry.known) throw unknown_latch_error(name_);
+        return subtract(entry, steps);
+    }
+
+    // Throws errc::bad_option if the barrier has another number of parties.
+    latches::step arrive(std::uint32_t parties, duration ttl) {
+        auto entry = rows_.read();
+        if (entry.count > 0 && entry.parties != parties)
+            throw other_parties_error(name_, entry.parties, parties);
+        if (entry.count == 0) start_generation(entry, parties, parties);
+        entry.ttl = ttl;
+        return subtract(entry, 1);
+    }
+
+    latch_info describe() {
+        latch_info info;
+        info.name = name_;
+        info.waiters = rows_.count_waiters();
+        const auto entry = rows_.read();
+        info.known = entry.known;
+        if (!entry.known) return info;
+        info.count = entry.count;
+        info.generation = entry.generation;
+        info.parties = entry.parties;
+        info.remaining = entry.expires - now_;
+        return info;
+    }
+
+    // False: the latch is unknown.
+    bool reset() {
+        if (!rows_.read().known) return false;
+        rows_.erase();
+        rows_.notify_waiters();
+        return true;
+    }
+
+private:
+    void start_generation(latch_entry& entry, std::uint32_t count, std::uint32_t parties) {
+        entry.generation = rows_.next_generation();
+        if (!entry.known) entry.first = entry.generation;
+        entry.known = true;
+        entry.count = count;
+        entry.parties = parties;
+    }
+    // The last party of a barrier begins the next generation in the same step.
+    latches::step subtract(latch_entry& entry, std::uint64_t steps) {
+        const bool was_counting = entry.count > 0;
+        entry.count -= std::min(entry.count, steps);
+        const latches::step step_taken{entry.generation, entry.count};
+        if (was_counting && entry.count == 0) {
+            if (entry.parties != 0) start_generation(entry, entry.parties, entry.parties);
+            rows_.notify_waiters();
+        }
+        write(entry);
+        return step_taken;
+    }
+    void write(latch_entry& entry) {
+        entry.expires = lease_end(now_, entry.ttl);
+        rows_.write(entry);
+    }
+
+    Rows& rows_;
+    const std::string name_;
+    const time_point now_;
+};
+
+}  // namespace pawl::core
