@@ -17,7 +17,6 @@ PRIVATE_FUNCTIONS, DATA_MEMBERS = 30, 20
 KNOWN = {
     ("src/redis/redlock/members.hpp", "members"): (59, 17),
     ("src/redis/redlock/locks.hpp", "locks"): (58, 15),
-    ("src/redis/cluster/cluster_topology.hpp", "cluster_topology"): (46, 26),
     ("src/core/engine/engine.hpp", "engine"): (39, 26),
     ("src/redis/native/locks.hpp", "locks"): (38, 14),
     ("src/sqlite/store.hpp", "store"): (31, 15),
