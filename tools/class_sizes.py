@@ -17,9 +17,6 @@ PRIVATE_FUNCTIONS, DATA_MEMBERS = 30, 20
 KNOWN = {
     ("src/redis/redlock/members.hpp", "members"): (59, 17),
     ("src/redis/redlock/locks.hpp", "locks"): (58, 15),
-    ("src/redis/cluster/cluster_topology.hpp", "cluster_topology"): (46, 26),
-    ("src/redis/transport/reconnecting_link.hpp", "reconnecting_link"): (39, 37),
-    ("src/redis/transport/connection.hpp", "connection"): (16, 27),
     ("src/core/engine/engine.hpp", "engine"): (39, 26),
     ("src/redis/native/locks.hpp", "locks"): (38, 14),
 }

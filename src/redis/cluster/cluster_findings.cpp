@@ -84,17 +84,17 @@ finding epoch_finding(const listed_node& master, std::uint64_t own_epoch,
 }  // namespace
 
 void cluster_topology::add_findings(examination& report) const {
-    report.findings.push_back(masters_finding(last_view_));
-    report.findings.push_back(slots_finding(last_view_));
-    for (const auto& each : last_view_) {
+    const auto& view = view_.nodes();
+    report.findings.push_back(masters_finding(view));
+    report.findings.push_back(slots_finding(view));
+    for (const auto& each : view) {
         if (!each.is_master) report.nodes.push_back({address_of(each), "replica"});
         if (!each.is_master || each.slots.empty()) continue;
         add_master(each, report);
-        const auto known = numbers_.find(each.id);
-        const auto own_epoch =
-            known == numbers_.end() ? each.epoch : nodes_[known->second]->epoch();
+        const auto known = nodes_.number_of(each.id);
+        const auto own_epoch = known ? nodes_.at(*known).epoch() : each.epoch;
         std::string other;
-        for (const auto& rival : last_view_)
+        for (const auto& rival : view)
             if (rival.id != each.id && rival.is_master && !rival.slots.empty() &&
                 rival.epoch == each.epoch)
                 other = address_of(rival);

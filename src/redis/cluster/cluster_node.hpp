@@ -26,6 +26,10 @@ public:
     // The cluster to which the node belongs.
     class parent {
     public:
+        // `counts`: of what the client does; the parent's own questions are not counted.
+        parent(runtime& time, counters& counts, duration connect_timeout) noexcept
+            : time_(time), counts_(counts), connect_timeout_(connect_timeout) {}
+
         // The node has a new connection, and must be asked who it is.
         virtual void on_connection(cluster_node& node) = 0;
         // The connection has ended, or a request waits for one.
@@ -38,13 +42,17 @@ public:
         virtual boost::asio::awaitable<void> wait_for_change(time_point until) = 0;
         // Grows with each change of which node has which slot.
         [[nodiscard]] virtual std::uint64_t version() const noexcept = 0;
-        [[nodiscard]] virtual runtime& time() const noexcept = 0;
-        [[nodiscard]] virtual duration connect_timeout() const noexcept = 0;
-        // For what the client does; the parent's own questions are not counted.
-        [[nodiscard]] virtual counters& counts() const noexcept = 0;
+        [[nodiscard]] runtime& time() const noexcept { return time_; }
+        [[nodiscard]] duration connect_timeout() const noexcept { return connect_timeout_; }
+        [[nodiscard]] counters& counts() const noexcept { return counts_; }
 
     protected:
         ~parent() = default;
+
+    private:
+        runtime& time_;
+        counters& counts_;
+        const duration connect_timeout_;
     };
 
     // `channel` as in link_factory; `connections` is the number of the last connection, as far as

@@ -15,10 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <utility>
 
 namespace asio = boost::asio;
 namespace bredis = boost::redis;
@@ -27,7 +26,6 @@ using boost::system::error_code;
 namespace pawl::redis {
 namespace {
 
-constexpr std::size_t min_read_size = 4096;
 // The largest buffer that an idle connection keeps.
 constexpr std::size_t max_idle_buffer = 64 << 10;
 
@@ -47,8 +45,7 @@ connection::connection(const connection_settings& settings, std::string tls_name
     : settings_(settings),
       tls_name_(std::move(tls_name)),
       strand_(std::move(strand)),
-      socket_(strand_),
-      read_buffer_(min_read_size * 4) {
+      socket_(strand_) {
     if (settings_.tls.enabled) tls_ = std::make_unique<tls_stream>(settings_, tls_name_, socket_);
 }
 
@@ -128,7 +125,8 @@ std::optional<error> connection::explain_end(const error_code& reason,
 void connection::close() noexcept {
     is_closed_ = true;
     error_code ignored;
-    if (has_unanswered_requests()) socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    if (awaited_.has_unanswered_requests())
+        socket_.set_option(asio::socket_base::linger(true, 0), ignored);
     close_socket();
 }
 
@@ -155,12 +153,6 @@ void connection::close_socket() noexcept {
     socket_.close(ignored);
 }
 
-// Subscriptions are not counted: their effect ends with the connection anyway.
-bool connection::has_unanswered_requests() const noexcept {
-    return std::any_of(awaited_.begin(), awaited_.end(),
-                       [](const awaited_reply& each) { return !each.until_pong; });
-}
-
 void connection::send_subscription(pending_request* request, std::string text) {
     append_command(text, std::array<std::string_view, 1>{"PING"});
     send(request, text, 1, true);
@@ -172,9 +164,7 @@ void connection::send(pending_request* request, std::string_view text, unsigned 
                       bool until_pong) {
     const bool is_idle = awaited_.empty();
     to_send_.reserve(to_send_.size() + text.size());
-    const auto number = first_number_ + awaited_.size();
-    awaited_.push_back({request, replies, until_pong});
-    if (request != nullptr) request->enter(*this, number);
+    awaited_.add(*this, request, replies, until_pong);
     to_send_ += text;
     if (is_flushing_) return;
     try {
@@ -243,21 +233,18 @@ asio::awaitable<error_code> connection::read(std::function<void(const reply&)> o
     error_code ec;
     auto token = asio::redirect_error(asio::deferred, ec);
     for (;;) {
-        make_room();
-        if (unparsed_end_ == read_buffer_.size())
-            co_return bredis::error::exceeds_maximum_read_buffer_size;
-        const auto free =
-            asio::buffer(read_buffer_.data() + unparsed_end_, read_buffer_.size() - unparsed_end_);
+        const auto room = received_.make_room();
+        if (room.empty()) co_return bredis::error::exceeds_maximum_read_buffer_size;
+        const auto free = asio::buffer(room.data(), room.size());
         std::size_t received = 0;
         if (tls_)
             received = co_await tls_->stream.async_read_some(free, token);
         else
             received = co_await socket_.async_read_some(free, token);
         if (ec) co_return failure_ ? failure_ : ec;
-        unparsed_end_ += received;
+        received_.add(received);
         has_received_ = true;
-        peer_speaks_tls_ = !tls_ && is_tls_alert({read_buffer_.data() + unparsed_begin_,
-                                                  unparsed_end_ - unparsed_begin_});
+        peer_speaks_tls_ = !tls_ && is_tls_alert(received_.unparsed());
         bool has_push = false;
         ec = parse(on_push, has_push);
         if (!ec && (has_push || is_in_handshake_)) check_end();
@@ -266,97 +253,19 @@ asio::awaitable<error_code> connection::read(std::function<void(const reply&)> o
     }
 }
 
-void connection::make_room() {
-    if (unparsed_begin_ == unparsed_end_ && read_buffer_.size() > max_idle_buffer) {
-        read_buffer_.resize(max_idle_buffer);
-        read_buffer_.shrink_to_fit();
-        unparsed_begin_ = unparsed_end_ = 0;
-    }
-    if (read_buffer_.size() - unparsed_end_ >= min_read_size) return;
-    std::memmove(read_buffer_.data(), read_buffer_.data() + unparsed_begin_,
-                 unparsed_end_ - unparsed_begin_);
-    unparsed_end_ -= unparsed_begin_;
-    unparsed_begin_ = 0;
-    // The buffer now starts with one incomplete message, whose size the checker has accepted.
-    const auto max_size = checker_.limits().bytes + line_limit + min_read_size;
-    if (read_buffer_.size() - unparsed_end_ < min_read_size)
-        read_buffer_.resize(std::min(read_buffer_.size() * 2, max_size));
-}
-
-// Parses the next node of the message. Clears `has_node` if more bytes must be read first.
-error_code connection::parse_node(std::string_view message, bool& has_node) {
-    const auto consumed = parser_.get_consumed();
-    error_code ec;
-    if (!is_in_body_) ec = checker_.check_head(message.substr(consumed), consumed);
-    if (ec) return ec;
-    const auto node = parser_.consume(message, ec);
-    if (ec) return ec;
-    is_in_body_ = !node && (is_in_body_ || parser_.get_consumed() > consumed);
-    has_node = node.has_value();
-    if (has_node) builder_.add(*node);
-    return {};
-}
-
 error_code connection::parse(const std::function<void(const reply&)>& on_push, bool& has_push) {
-    while (unparsed_begin_ < unparsed_end_) {
-        const std::string_view message(read_buffer_.data() + unparsed_begin_,
-                                       unparsed_end_ - unparsed_begin_);
-        bool has_node = true;
-        while (has_node && !parser_.done()) {
-            const auto ec = parse_node(message, has_node);
-            if (ec) return ec;
-        }
-        if (!has_node) return {};
-        unparsed_begin_ += parser_.get_consumed();
-        parser_.reset();
-        checker_.next_message();
-        auto message_reply = builder_.take_reply();
-        // Attributes ('|') describe the next reply; Pawl ignores them.
-        if (message.front() == '>') {
+    for (;;) {
+        std::optional<received_message> message;
+        const auto ec = received_.parse(message);
+        if (ec || !message) return ec;
+        if (message->type == received_message::kind::push) {
             has_push = true;
-            on_push(message_reply);
-        } else if (message.front() != '|') {
-            deliver(std::move(message_reply));
+            on_push(message->content);
+        } else if (message->type == received_message::kind::reply) {
+            awaited_.deliver(std::move(message->content));
         }
         if (is_closed_) return {};
     }
-    unparsed_begin_ = unparsed_end_ = 0;
-    return {};
-}
-
-void connection::deliver(reply message) {
-    // A reply without a request, such as an error before the server closes the connection.
-    if (awaited_.empty()) {
-        if (message.type == reply::kind::error) unrequested_error_ = std::move(message.text);
-        return;
-    }
-    auto& first_awaited = awaited_.front();
-    auto* request = first_awaited.request;
-    if (std::exchange(first_awaited.until_pong, false) && message.type == reply::kind::error)
-        first_awaited.replies = 2;  // this error, and the reply to PING
-    const bool is_last = --first_awaited.replies == 0;
-    if (is_last) {
-        awaited_.pop_front();
-        ++first_number_;
-    }
-    if (request != nullptr) request->receive(std::move(message), is_last);
-}
-
-std::vector<pending_request*> connection::waiting_requests() const {
-    std::vector<pending_request*> requests;
-    for (const auto& awaited : awaited_) {
-        if (awaited.request != nullptr) requests.push_back(awaited.request);
-    }
-    return requests;
-}
-
-std::string connection::last_words() const {
-    if (!unrequested_error_.empty() || awaited_.empty()) return unrequested_error_;
-    const auto* first = awaited_.front().request;
-    if (first == nullptr || awaited_.front().until_pong) return {};
-    const auto refusal =
-        std::ranges::find(first->earlier_replies, reply::kind::error, &reply::type);
-    return refusal == first->earlier_replies.end() ? std::string() : refusal->text;
 }
 
 void connection::fail_all(const std::string& reason) {
@@ -366,22 +275,7 @@ void connection::fail_all(const std::string& reason) {
 
 void connection::drop_all() noexcept {
     is_closed_ = true;
-    while (!awaited_.empty()) {
-        auto* request = awaited_.front().request;
-        awaited_.pop_front();
-        ++first_number_;
-        if (request != nullptr) request->drop_handler();
-    }
-}
-
-void connection::cancel(std::uint64_t number) {
-    if (number < first_number_) return;
-    auto* request = awaited_[static_cast<std::size_t>(number - first_number_)].request;
-    if (request != nullptr) request->cancel();
-}
-
-void connection::forget(std::uint64_t number) noexcept {
-    awaited_[static_cast<std::size_t>(number - first_number_)].request = nullptr;
+    awaited_.drop_all();
 }
 
 }  // namespace pawl::redis

@@ -5,10 +5,10 @@
 // never sends anything twice. decisions/015 says why Pawl does not use Boost.Redis' connection.
 #pragma once
 
+#include "awaited_replies.hpp"
 #include "connection_settings.hpp"
+#include "message_reader.hpp"
 #include "pending_request.hpp"
-#include "reply_builder.hpp"
-#include "reply_limits.hpp"
 
 #include "../../core/util/close_on_fork.hpp"
 #include "../../net/address.hpp"
@@ -20,14 +20,13 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <boost/redis/resp3/parser.hpp>
 #include <boost/system/error_code.hpp>
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pawl::redis {
@@ -59,7 +58,7 @@ public:
                                                    const std::string& subject) const;
     // The error with which the server has ended the connection, which no request has asked for, or
     // which came in place of the replies to the handshake; empty: none.
-    [[nodiscard]] std::string last_words() const;
+    [[nodiscard]] std::string last_words() const { return awaited_.last_words(); }
     // Reads until the connection ends: completes the waiting requests in order, and gives pushes to
     // `on_push`. Returns the reason of the end.
     boost::asio::awaitable<boost::system::error_code> read(
@@ -76,7 +75,7 @@ public:
 
     // Call this after the handshake of Redis: from then on, larger replies are allowed.
     void allow_large_replies() noexcept {
-        checker_.set_limits(session_limits);
+        received_.set_limits(session_limits);
         is_in_handshake_ = false;
     }
 
@@ -91,7 +90,9 @@ public:
     void send_subscription(pending_request* request, std::string text);
 
     // The requests that wait for a reply, without those whose callers have gone.
-    [[nodiscard]] std::vector<pending_request*> waiting_requests() const;
+    [[nodiscard]] std::vector<pending_request*> waiting_requests() const {
+        return awaited_.requests();
+    }
     void fail_all(const std::string& reason);
     // Destroys the handlers of the waiting requests without calling them, as when the event loop is
     // destroyed.
@@ -107,28 +108,19 @@ private:
         std::shared_ptr<boost::asio::ssl::context> context;
         boost::asio::ssl::stream<socket&> stream;
     };
-    struct awaited_reply {
-        pending_request* request;
-        unsigned replies;
-        bool until_pong = false;  // an error of the server may come before the reply to PING
-    };
 
     boost::system::error_code make_socket();
     boost::asio::awaitable<boost::system::error_code> connect();
-    [[nodiscard]] bool has_unanswered_requests() const noexcept;
     void close_socket() noexcept;
     void flush();
     void flush_later();
     // A write has failed. What the server said before is still to be read.
     void end_sending(boost::system::error_code reason) noexcept;
     void on_written(boost::system::error_code ec);
-    void make_room();
-    [[nodiscard]] boost::system::error_code parse_node(std::string_view message, bool& has_node);
     boost::system::error_code parse(const std::function<void(const reply&)>& on_push,
                                     bool& has_push);
-    void deliver(reply message);
-    void cancel(std::uint64_t number) override;
-    void forget(std::uint64_t number) noexcept override;
+    void cancel(std::uint64_t number) override { awaited_.cancel(number); }
+    void forget(std::uint64_t number) noexcept override { awaited_.forget(number); }
     const boost::asio::any_io_executor& executor() const noexcept override { return strand_; }
     [[nodiscard]] std::shared_ptr<connection> shared_self() {
         return std::static_pointer_cast<connection>(shared_from_this());
@@ -148,22 +140,13 @@ private:
     bool is_closed_ = false;
     bool peer_speaks_tls_ = false;  // a port without TLS in the settings replied with TLS
 
-    std::deque<awaited_reply> awaited_;  // in the order of their replies
-    std::uint64_t first_number_ = 0;     // the number of `awaited_.front()`
+    awaited_replies awaited_;
+    message_reader received_;
 
     std::string to_send_;
     std::string sending_;
     bool is_flushing_ = false;           // a write is under way, or will be at the end of this turn
     boost::system::error_code failure_;  // of a write, or the end that `check_end` has found
-    std::string unrequested_error_;      // the newest error that came without a request
-
-    std::vector<char> read_buffer_;
-    std::size_t unparsed_begin_ = 0;  // of the bytes that were read and not parsed yet
-    std::size_t unparsed_end_ = 0;
-    boost::redis::resp3::parser parser_;
-    bool is_in_body_ = false;  // the head of a string was parsed, its body not yet
-    reply_checker checker_{handshake_limits};
-    reply_builder builder_;
 };
 
 }  // namespace pawl::redis

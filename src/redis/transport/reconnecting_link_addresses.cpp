@@ -44,109 +44,74 @@ asio::awaitable<error_code> reconnecting_link::locate(time_point give_up_at) {
         next = co_await locator_->next(give_up_at);
     } catch (const error& e) {
         failure_code = asio::error::host_not_found;
-        attempt_end_.text = e.what();
+        attempt_.end.text = e.what();
         // Another attempt will not help against the others, such as a wrong password.
         const bool may_pass = e.reason() == errc::unreachable || e.reason() == errc::unavailable ||
                               e.reason() == errc::no_quorum;
-        if (!may_pass) attempt_end_.failure = std::current_exception();
+        if (!may_pass) attempt_.end.failure = std::current_exception();
     }
     if (failure_code) co_return failure_code;
-    if (must_locate_again_) co_return asio::error::operation_aborted;
-    if (next.server != location_.server) forget_server();
-    location_ = std::move(next);
+    if (attempt_.must_locate_again) co_return asio::error::operation_aborted;
+    if (next.server != target_.location.server) {
+        addresses_.forget();
+        look_up_.forget();
+    }
+    target_.location = std::move(next);
     co_return failure_code;
-}
-
-// Another endpoint has other addresses, and another server than the last one is no error there.
-void reconnecting_link::forget_server() noexcept {
-    server_.reset();
-    resolved_.clear();
-    attempt_addresses_.clear();
-    look_up_failure_ = {};
-    if (const auto running_look_up = look_up_.lock()) running_look_up->cancel();
-    look_up_.reset();
-}
-
-void reconnecting_link::begin_look_up(const std::shared_ptr<reconnecting_link>& self) {
-    if (!look_up_.expired()) return;
-    auto started_look_up =
-        std::make_shared<net::name_look_up>(context_.strand, location_.server.host);
-    look_up_ = started_look_up;
-    look_up_failure_ = {};
-    asio::co_spawn(context_.strand, run_look_up(self, std::move(started_look_up)), asio::detached);
-}
-
-asio::awaitable<void> reconnecting_link::run_look_up(
-    [[maybe_unused]] std::shared_ptr<reconnecting_link> self,
-    std::shared_ptr<net::name_look_up> started_look_up) {
-    net::addresses resolved;
-    error_code failure_code;
-    try {
-        failure_code = co_await started_look_up->wait(location_.server.port, resolved);
-    } catch (const std::exception&) {
-        failure_code = asio::error::no_memory;
-    }
-    const bool is_current = look_up_.lock() == started_look_up;
-    started_look_up.reset();
-    if (!is_closing_ && is_current) {
-        look_up_failure_ = failure_code;
-        if (!failure_code) on_resolved(std::move(resolved));
-    }
-    look_up_ended_.notify();
 }
 
 // A client that knows a server does not wait for the look-up. If the name no longer leads to that
 // server, the client closes the connection and follows the name.
 void reconnecting_link::on_resolved(net::addresses resolved) {
-    const bool is_busy = connection_ && !connection_->is_closed();
-    if (is_busy && server_ && connection_->server() == server_->server_address &&
-        !net::contains(resolved, server_->server_address)) {
-        attempt_end_.text = "the name does not lead to " + net::host_text(server_->server_address) +
+    if (attempt_.is_open() && addresses_.must_follow(resolved, attempt_.connection->server())) {
+        attempt_.end.text = "the name does not lead to " + net::host_text(addresses_.server()) +
                             " any more, but to " + hosts_of(resolved);
-        connection_->close();
+        attempt_.close();
     }
-    if (!is_ready_ || connection_->is_closed()) resolved_ = std::move(resolved);
+    if (!state_.is_ready() || attempt_.connection->is_closed())
+        addresses_.set_resolved(std::move(resolved));
 }
 
 // The addresses to try, in order. Waits for the look-up only if no server is known.
 asio::awaitable<error_code> reconnecting_link::find_addresses(
     std::shared_ptr<reconnecting_link> self, time_point give_up_at, net::addresses& result) {
     error_code ec;
-    if (!location_.server.unix_socket.empty()) {
+    if (!target_.location.server.unix_socket.empty()) {
         try {
             result.emplace_back(
-                asio::local::stream_protocol::endpoint(location_.server.unix_socket));
+                asio::local::stream_protocol::endpoint(target_.location.server.unix_socket));
         } catch (const boost::system::system_error& e) {
             ec = e.code();  // a path that is too long
         }
         co_return ec;
     }
-    const auto numeric = asio::ip::make_address(location_.server.host, ec);
+    const auto numeric = asio::ip::make_address(target_.location.server.host, ec);
     if (!ec) {
-        result.emplace_back(asio::ip::tcp::endpoint(numeric, location_.server.port));
+        result.emplace_back(asio::ip::tcp::endpoint(numeric, target_.location.server.port));
         co_return ec;
     }
     ec = {};
-    if (resolved_.empty()) {
+    if (!addresses_.has_resolved()) {
+        host_look_up::result_handler on_result = [this](net::addresses resolved) {
+            on_resolved(std::move(resolved));
+        };
         try {
-            begin_look_up(self);
+            look_up_.begin(self, target_.location.server, std::move(on_result));
         } catch (const std::exception&) {
-            if (!server_) throw;
+            if (!addresses_.has_server()) throw;
         }
     }
-    while (!server_ && resolved_.empty() && !look_up_.expired() && !is_closed() &&
-           !must_locate_again_ && time().now() < give_up_at)
-        co_await look_up_ended_.wait_until(give_up_at);
-    result = attempt_addresses_ = std::exchange(resolved_, {});
-    if (server_ && result.empty()) result.push_back(server_->server_address);
-    if (server_)
-        std::ranges::stable_partition(
-            result, [this](const net::address& each) { return each == server_->server_address; });
-    if (must_locate_again_) co_return asio::error::operation_aborted;
+    while (!addresses_.has_server() && !addresses_.has_resolved() && look_up_.is_running() &&
+           !is_closed() && !attempt_.must_locate_again && time().now() < give_up_at)
+        co_await look_up_.wait_until(give_up_at);
+    attempt_.addresses = addresses_.take_resolved();
+    result = addresses_.in_order(attempt_.addresses);
+    if (attempt_.must_locate_again) co_return asio::error::operation_aborted;
     if (result.empty()) {
-        ec = look_up_failure_ ? look_up_failure_ : error_code(asio::error::timed_out);
-        attempt_end_.text = look_up_failure_ ? look_up_failure_.message()
-                                             : "no name server has answered so far for its name";
+        const auto& failure = look_up_.failure();
+        ec = failure ? failure : error_code(asio::error::timed_out);
+        attempt_.end.text =
+            failure ? failure.message() : "no name server has answered so far for its name";
     }
     co_return ec;
 }
@@ -157,22 +122,22 @@ asio::awaitable<error_code> reconnecting_link::try_addresses(
     time_point give_up_at) {
     error_code end_code;
     for (std::size_t i = 0; i < candidates.size() && !is_closed(); ++i) {
-        const auto attempt_connection =
-            std::make_shared<connection>(settings_, location_.server.tls_name, context_.strand);
-        connection_ = attempt_connection;
+        const auto attempt_connection = std::make_shared<connection>(
+            settings_, target_.location.server.tls_name, context_.strand);
+        attempt_.connection = attempt_connection;
         if (const auto notice = settings_.contexts->take_notice(); !notice.empty()) log(notice);
-        timed_out_after_.reset();
-        handshake_ended_ = std::make_shared<core::wakeup>(time(), context_.strand);
+        attempt_.timed_out_after.reset();
+        attempt_.handshake_ended = std::make_shared<core::wakeup>(time(), context_.strand);
         const auto now = time().now();
         const auto left = static_cast<duration::rep>(candidates.size() - i);
         const auto until = now + std::max<duration>(give_up_at - now, duration{}) / left;
         asio::co_spawn(context_.strand,
-                       limit_handshake(self, attempt_connection, handshake_ended_, until),
+                       limit_handshake(self, attempt_connection, attempt_.handshake_ended, until),
                        asio::detached);
         end_code = co_await attempt_connection->open(candidates[i]);
-        if (!end_code || !attempt_end_.text.empty()) break;
+        if (!end_code || !attempt_.end.text.empty()) break;
         attempt_connection->close();
-        handshake_ended_->notify();
+        attempt_.notify_handshake();
     }
     co_return end_code;
 }
@@ -184,7 +149,7 @@ asio::awaitable<void> reconnecting_link::limit_handshake(
     std::shared_ptr<connection> attempt_connection, std::shared_ptr<core::wakeup> handshake_ended,
     time_point until) {
     const auto started_at = time().now();
-    while (!is_ready_ && !attempt_connection->is_closed()) {
+    while (!state_.is_ready() && !attempt_connection->is_closed()) {
         const auto now = time().now();
         if (now < until) {
             const auto next_check = settings_.tls.enabled ? now + end_check_interval : until;
@@ -194,7 +159,7 @@ asio::awaitable<void> reconnecting_link::limit_handshake(
                    until < started_at + settings_.reply_timeout) {
             until = started_at + settings_.reply_timeout;
         } else {
-            timed_out_after_ = until - started_at;
+            attempt_.timed_out_after = until - started_at;
             attempt_connection->close();
         }
     }
@@ -209,30 +174,26 @@ asio::awaitable<void> reconnecting_link::check_server(
     std::shared_ptr<connection> attempt_connection, const login& used, const session& new_session) {
     const auto server_address = attempt_connection->server();
     if (settings_.is_sentinel) co_return;
-    if (server_ && server_->server_address == server_address) {
-        server_->run_id = new_session.run_id;
-        co_return;
-    }
-    const bool is_other =
-        server_ && (new_session.run_id.empty() || new_session.run_id != server_->run_id);
-    if (is_other && net::contains(attempt_addresses_, server_->server_address))
-        throw_other_server(subject_, server_->server_address, server_address);
-    auto other_addresses = attempt_addresses_;
+    if (addresses_.is_at_known_address(server_address, new_session.run_id)) co_return;
+    const bool is_other = addresses_.is_replaced_by(new_session.run_id);
+    if (is_other && net::contains(attempt_.addresses, addresses_.server()))
+        throw_other_server(target_.subject, addresses_.server(), server_address);
+    auto other_addresses = attempt_.addresses;
     std::erase(other_addresses, server_address);
     if (!other_addresses.empty()) {
         const auto now = time().now();
-        const auto limit = now + std::max<duration>(attempt_ends_at_ - now, duration{}) / 2;
+        const auto limit = now + std::max<duration>(attempt_.ends_at - now, duration{}) / 2;
         const auto servers =
-            co_await probe_servers(settings_, used, location_.server.tls_name, context_.strand,
-                                   time(), other_addresses, limit);
-        throw_if_several_servers(subject_, server_address, new_session.run_id, servers);
+            co_await probe_servers(settings_, used, target_.location.server.tls_name,
+                                   context_.strand, time(), other_addresses, limit);
+        throw_if_several_servers(target_.subject, server_address, new_session.run_id, servers);
     }
-    if (connection_ != attempt_connection || attempt_connection->is_closed()) co_return;
+    if (!attempt_.uses(attempt_connection)) co_return;
     if (is_other)
         log("the name leads to " + net::host_text(server_address) +
-            " now, which is another server than " + net::host_text(server_->server_address) +
+            " now, which is another server than " + net::host_text(addresses_.server()) +
             " before");
-    server_ = known_server{server_address, new_session.run_id};
+    addresses_.accept(server_address, new_session.run_id);
 }
 
 }  // namespace pawl::redis

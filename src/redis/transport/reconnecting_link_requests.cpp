@@ -23,31 +23,23 @@ namespace {
 
 // The interval at which the reply watch looks at the unanswered requests.
 constexpr auto reply_watch_interval = 100ms;
-// The largest buffer of a request that is kept for the next one.
-constexpr std::size_t max_spare_text = 4096;
 
 }  // namespace
 
 asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
     if (is_closed()) throw closed_error();
     start();
-    ready_waiter waiter(context_);
-    // Append the waiter, so that requests are sent in the order of their calls.
-    const auto position = ready_waiters_.insert(ready_waiters_.end(), &waiter);
-    struct waiter_guard {
-        std::list<ready_waiter*>& waiters;
-        std::list<ready_waiter*>::iterator position;
-        ~waiter_guard() { waiters.erase(position); }
-    } const guard{ready_waiters_, position};
+    connection_waiters::entry waiter(waiters_, time(), context_.strand);
     const auto until = std::min(give_up_at, waiter.since + settings_.connect_timeout);
-    while (!is_ready_) {
+    while (!state_.is_ready()) {
         const bool was_notified = co_await waiter.wakeup.wait_until(until);
         if (waiter.failure) std::rethrow_exception(waiter.failure);
-        if (was_notified || is_ready_) continue;
+        if (was_notified || state_.is_ready()) continue;
         if (last_end_.failure) std::rethrow_exception(last_end_.failure);
-        if (last_end_.text.empty() && connection_ && connection_->is_in_tls_handshake())
-            last_end_.text = "no TLS handshake so far" + tls_hint();
-        if (last_end_.text.empty() && !is_located() && connection_ && connection_->was_silent()) {
+        if (last_end_.text.empty() && attempt_.connection &&
+            attempt_.connection->is_in_tls_handshake())
+            last_end_.text = "no TLS handshake so far" + tls_hint(settings_);
+        if (last_end_.text.empty() && !target_.is_located() && attempt_.was_silent()) {
             last_end_.text = "it accepted the connection and has said nothing so far";
             last_end_.was_silent = true;
         }
@@ -64,24 +56,23 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
 
 asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view> words,
                                                time_point give_up_at, prelude before) {
-    auto text = std::exchange(spare_text_, {});
-    text.clear();
+    auto text = in_flight_.take_text();
     if (before == prelude::tracking)
         append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
     if (before == prelude::ask) append_command(text, std::array<std::string_view, 1>{"ASKING"});
     append_command(text, words);
     if (!is_ready()) co_await wait_ready(give_up_at);
-    const request_guard guard(*this);
+    const requests_in_flight::guard guard(in_flight_);
     pending_request request;
     watch_reply(request, give_up_at);
-    connection_->send(&request, text, before == prelude::none ? 1 : 2);
-    if (text.capacity() <= max_spare_text) spare_text_ = std::move(text);
+    attempt_.connection->send(&request, text, before == prelude::none ? 1 : 2);
+    in_flight_.keep_text(std::move(text));
     co_await request.async_wait();
-    request.throw_if_failed(subject_);
+    request.throw_if_failed(target_.subject);
     if (!settings_.accepts_replica && request.last_reply.type == reply::kind::error &&
         is_of_replica(request.last_reply.text)) {
-        reconnect(server_name() + " is a replica now");
-        throw error(errc::unavailable, subject_ + ": " + server_name() +
+        reconnect(target_.server_name() + " is a replica now");
+        throw error(errc::unavailable, target_.subject + ": " + target_.server_name() +
                                            " is a replica now, and the new master is not known "
                                            "yet; try again soon.");
     }
@@ -91,17 +82,16 @@ asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view>
 void reconnecting_link::watch_reply(pending_request& request, time_point give_up_at) {
     request.reply_due_at = time().now() + settings_.reply_timeout;
     request.give_up_at = give_up_at;
-    if (!is_watching_replies_) {
-        reply_watch_.prepare();
-        is_watching_replies_ = true;
+    if (!reply_watch_.is_running()) {
+        reply_watch_.begin();
         try {
             asio::co_spawn(context_.strand, watch_replies(shared_from_this()), asio::detached);
         } catch (...) {
-            is_watching_replies_ = false;
+            reply_watch_.end();
             throw;
         }
-    } else if (is_reply_watch_parked_) {
-        reply_watch_.notify();
+    } else {
+        reply_watch_.unpark();
     }
     ++context_.counts->requests;
 }
@@ -126,16 +116,17 @@ asio::awaitable<void> reconnecting_link::subscribe(std::string channel, time_poi
         std::string text;
         const std::string_view command = session_.sharded ? "SSUBSCRIBE" : "SUBSCRIBE";
         append_command(text, std::array<std::string_view, 2>{command, channel});
-        const request_guard guard(*this);
+        const requests_in_flight::guard guard(in_flight_);
         pending_request request;
         watch_reply(request, give_up_at);
-        const auto attempt_connection = connection_;
+        const auto attempt_connection = attempt_.connection;
         attempt_connection->send_subscription(&request, std::move(text));
         co_await request.async_wait();
-        request.throw_if_failed(subject_);
+        request.throw_if_failed(target_.subject);
         for (const auto& refusal : request.earlier_replies)
-            throw_if_error(refusal, subject_);
-        if (is_ready_ && connection_ == attempt_connection) subscriptions_.confirm(channel);
+            throw_if_error(refusal, target_.subject);
+        if (state_.is_ready() && attempt_.connection == attempt_connection)
+            subscriptions_.confirm(channel);
     }
     subscription.kept = true;
 }
@@ -146,12 +137,12 @@ void reconnecting_link::unsubscribe(const std::string& channel) noexcept {
 
 // Without memory the command is not sent. Further messages of the channel then find no listener.
 void reconnecting_link::send_unsubscribe(const std::string& channel) noexcept {
-    if (!is_ready_ || is_closed()) return;
+    if (!state_.is_ready() || is_closed()) return;
     try {
         std::string text;
         const std::string_view command = session_.sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
         append_command(text, std::array<std::string_view, 2>{command, channel});
-        if (!connection_->is_closed()) connection_->send_subscription(nullptr, std::move(text));
+        if (attempt_.is_open()) attempt_.connection->send_subscription(nullptr, std::move(text));
         ++context_.counts->requests;
     } catch (const std::bad_alloc&) {}
 }
@@ -170,21 +161,21 @@ asio::awaitable<void> reconnecting_link::watch_replies(
 asio::awaitable<void> reconnecting_link::check_replies() {
     auto idle = 0;
     while (!is_closed()) {
-        if (is_idle() && ++idle > 10) {
-            is_reply_watch_parked_ = true;
+        if (attempt_.is_idle() && ++idle > 10) {
+            reply_watch_.park();
             co_await reply_watch_.wait_until(time_point::max());
-            is_reply_watch_parked_ = false;
+            reply_watch_.leave_park();
             idle = 0;
             continue;
         }
         co_await reply_watch_.wait_until(time().now() + reply_watch_interval);
         const auto now = time().now();
-        if (!connection_) continue;
-        connection_->check_end();
-        for (auto* request : connection_->waiting_requests()) {
-            if (request->reply_due_at <= now && !timed_out_after_) {
-                timed_out_after_ = settings_.reply_timeout;
-                connection_->close();
+        if (!attempt_.connection) continue;
+        attempt_.connection->check_end();
+        for (auto* request : attempt_.connection->waiting_requests()) {
+            if (request->reply_due_at <= now && !attempt_.timed_out_after) {
+                attempt_.timed_out_after = settings_.reply_timeout;
+                attempt_.close();
             } else if (request->give_up_at <= now) {
                 request->fail("no answer in time");
             }
