@@ -122,21 +122,23 @@ boost::asio::awaitable<void> read_statuses(members& set, bool rejoin,
         co_await set.repair_now();
     else
         co_await set.learn_standings();
-    for (std::size_t i = 0; i < set.size(); ++i)
-        result.push_back({.name = set.name_of(i),
-                          .votes = set.may_vote(i),
-                          .objection = set.objection_of(i),
-                          .incarnation = static_cast<std::uint64_t>(set.state_of(i).incarnation)});
-    for (std::size_t i = 0; i < set.size(); ++i)
-        if (const auto ahead = set.tokens_ahead(i); ahead.count() > 0)
+    for (std::size_t i = 0; i < set.nodes().size(); ++i)
+        result.push_back(
+            {.name = set.nodes().name_of(i),
+             .votes = set.nodes().may_vote(i),
+             .objection = set.diagnosis().objection_of(i),
+             .incarnation = static_cast<std::uint64_t>(set.nodes()[i].member.incarnation)});
+    for (std::size_t i = 0; i < set.nodes().size(); ++i)
+        if (const auto ahead = set.clocks().tokens_ahead(i); ahead.count() > 0)
             result[i].warning =
                 "the tokens are " + std::to_string(ahead.count()) +
                 " s ahead of the nodes' clocks, and can repeat if a node gets older "
                 "data back while it runs";
-    const auto trouble = set.trouble_of_set();
+    const auto trouble = set.diagnosis().trouble_of_set();
     if (trouble.empty()) co_return;
-    for (std::size_t i = 0; i < set.size(); ++i)
-        if (set.is_forgetful(i)) result[i].objection = "has lost its data, or is new; " + trouble;
+    for (std::size_t i = 0; i < set.nodes().size(); ++i)
+        if (set.nodes()[i].state == standing::forgetful)
+            result[i].objection = "has lost its data, or is new; " + trouble;
 }
 
 class definition final : public service::definition {

@@ -129,7 +129,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
 
 // During a quarantine, earlier requests would be in vain; an operator may end it.
 error locks::may_be_repeated(const error& trouble) const {
-    const auto end = members_.quarantine_end();
+    const auto end = members_.view().quarantine_end();
     if (!end || !trouble.is_transient()) return trouble;
     return {trouble.reason(), trouble.what(), true,
             std::min<time_point>(*end, now() + longest_quarantine_pause)};

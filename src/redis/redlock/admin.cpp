@@ -69,8 +69,9 @@ asio::awaitable<void> locks::inspect_at(const redis::keys& lock_keys, std::size_
                                         node_view& into) {
     try {
         const inspect_call call{set_, lock_keys};
-        const auto reply = co_await ask_node(members_.link_of(node), call, reply_deadline());
-        redis::throw_if_error(reply, members_.name_of(node));
+        const auto reply =
+            co_await ask_node(members_.nodes().link_of(node), call, reply_deadline());
+        redis::throw_if_error(reply, members_.nodes().name_of(node));
         into.state = call.read(reply);
     } catch (const error& e) {
         into.failure = e;  // the others decide
@@ -79,22 +80,22 @@ asio::awaitable<void> locks::inspect_at(const redis::keys& lock_keys, std::size_
 
 // Throws unless a majority has answered.
 void locks::require_answers(const node_failures& failures, const std::string& consequence) const {
-    if (failures.count() <= members_.size() - members_.majority()) return;
+    if (failures.count() <= members_.nodes().size() - members_.nodes().majority()) return;
     throw error(failures.lasting_reason().value_or(errc::no_quorum),
-                consequence + failures.text(members_.names()) + ".");
+                consequence + failures.text(members_.nodes().names()) + ".");
 }
 
 asio::awaitable<std::vector<locks::node_view>> locks::inspect_all(const redis::keys& lock_keys) {
-    std::vector<node_view> views(members_.size());
+    std::vector<node_view> views(members_.nodes().size());
     std::vector<asio::awaitable<void>> requests;
-    for (std::size_t i = 0; i < members_.size(); ++i)
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
         requests.push_back(inspect_at(lock_keys, i, views[i]));
     co_await run_all(std::move(requests));
-    node_failures failures(members_.size());
+    node_failures failures(members_.nodes().size());
     for (std::size_t i = 0; i < views.size(); ++i)
         if (views[i].failure) failures.add(i, *views[i].failure);
-    require_answers(failures,
-                    "Fewer than " + std::to_string(members_.majority()) + " nodes show the lock: ");
+    require_answers(failures, "Fewer than " + std::to_string(members_.nodes().majority()) +
+                                  " nodes show the lock: ");
     co_return views;
 }
 
@@ -152,7 +153,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
         for (const auto& each : state.readers)
             seen.add(each.value, each.token, each.left_ms, lock_mode::shared);
     }
-    auto holders = seen.holders(members_.least_views());
+    auto holders = seen.holders(members_.view().least_views());
     if (holders.empty()) co_return info;
     info.held_by = std::move(holders.front());
     info.others.assign(std::next(holders.begin()), holders.end());
@@ -162,11 +163,12 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 asio::awaitable<void> locks::scan_at(const std::string& glob, std::size_t node,
                                      std::set<std::string>& into, node_failures& failures) {
     const std::string type = set_.layout == node_layout::redisson ? "hash" : "string";
-    if (!members_.link_of(node).connected())
-        co_return failures.add(node, error(errc::unreachable, members_.objection_of(node)));
+    if (!members_.nodes().link_of(node).connected())
+        co_return failures.add(node,
+                               error(errc::unreachable, members_.diagnosis().objection_of(node)));
     try {
-        co_await scan_server(*listing_servers().links()[node], into, members_.name_of(node), glob,
-                             type);
+        co_await scan_server(*listing_servers().links()[node], into, members_.nodes().name_of(node),
+                             glob, type);
     } catch (const error& e) {
         failures.add(node, e);  // a lock that a majority has is in another node's list, too
     }
@@ -175,13 +177,13 @@ asio::awaitable<void> locks::scan_at(const std::string& glob, std::size_t node,
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     co_await require_majority();
     const auto glob = scheme_.glob(prefix);
-    node_failures failures(members_.size());
+    node_failures failures(members_.nodes().size());
     std::set<std::string> keys;
     std::vector<asio::awaitable<void>> requests;
-    for (std::size_t i = 0; i < members_.size(); ++i)
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
         requests.push_back(scan_at(glob, i, keys, failures));
     co_await run_all(std::move(requests));
-    require_answers(failures, "Fewer than " + std::to_string(members_.majority()) +
+    require_answers(failures, "Fewer than " + std::to_string(members_.nodes().majority()) +
                                   " nodes list their locks: ");
     std::set<std::string> names;
     for (const auto& key : keys)
@@ -210,9 +212,9 @@ asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token 
         const auto is_still_held = co_await has_holder(name, expected);
         co_return !is_still_held;
     }
-    forced_round round{.failures = node_failures(members_.size())};
+    forced_round round{.failures = node_failures(members_.nodes().size())};
     std::vector<asio::awaitable<void>> requests;
-    for (std::size_t i = 0; i < members_.size(); ++i)
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
         requests.push_back(read_counter_at(lock.keys, i, round));
     co_await run_all(std::move(requests));
     require_part_of_majority(round, name);
@@ -226,8 +228,9 @@ asio::awaitable<void> locks::read_counter_at(const redis::keys& lock_keys, std::
                                              forced_round& round) {
     try {
         const counter_call call{set_, lock_keys};
-        const auto reply = co_await ask_node(members_.link_of(node), call, reply_deadline());
-        redis::throw_if_error(reply, members_.name_of(node));
+        const auto reply =
+            co_await ask_node(members_.nodes().link_of(node), call, reply_deadline());
+        redis::throw_if_error(reply, members_.nodes().name_of(node));
         const auto answer = call.read(reply);
         const bool takes_part = add_to_round(node, answer.standing, round);
         if (!takes_part) co_return;
@@ -244,24 +247,25 @@ bool locks::add_to_round(std::size_t node, const standing_reply& answer, forced_
         ++round.took_part;
         return true;
     }
-    round.failures.add(node, error(members_.reason_of(node), members_.objection_of(node)));
+    round.failures.add(
+        node, error(members_.diagnosis().reason_of(node), members_.diagnosis().objection_of(node)));
     return false;
 }
 
 void locks::require_part_of_majority(const forced_round& round, std::string_view name) const {
-    if (round.took_part >= members_.majority()) return;
+    if (round.took_part >= members_.nodes().majority()) return;
     throw error(round.failures.lasting_reason().value_or(errc::no_quorum),
                 "The lock '" + std::string(name) +
                     "' may still be held; fewer than a majority of the nodes took part in the "
                     "release: " +
-                    round.failures.text(members_.names()) + ".");
+                    round.failures.text(members_.nodes().names()) + ".");
 }
 
 // The second half of a forced release. Throws unless a majority has taken part.
 asio::awaitable<void> locks::raise_counters(const requested_lock& lock, std::int64_t limit) {
-    forced_round round{.failures = node_failures(members_.size())};
+    forced_round round{.failures = node_failures(members_.nodes().size())};
     std::vector<asio::awaitable<void>> requests;
-    for (std::size_t i = 0; i < members_.size(); ++i)
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
         requests.push_back(raise_counter_at(lock, limit, i, round));
     co_await run_all(std::move(requests));
     require_part_of_majority(round, lock.name);
@@ -271,8 +275,9 @@ asio::awaitable<void> locks::raise_counter_at(const requested_lock& lock, std::i
                                               std::size_t node, forced_round& round) {
     try {
         const barrier_call call{set_, lock, std::to_string(limit)};
-        const auto reply = co_await ask_node(members_.link_of(node), call, reply_deadline());
-        redis::throw_if_error(reply, members_.name_of(node));
+        const auto reply =
+            co_await ask_node(members_.nodes().link_of(node), call, reply_deadline());
+        redis::throw_if_error(reply, members_.nodes().name_of(node));
         static_cast<void>(add_to_round(node, call.read(reply), round));
     } catch (const error& e) {
         round.failures.add(node, e);
@@ -290,18 +295,18 @@ asio::awaitable<examination> locks::examine() {
     examination report;
     static_cast<void>(co_await members_.wait_for_readable(reply_deadline()));
     std::size_t voters = 0;
-    node_failures failures(members_.size());
+    node_failures failures(members_.nodes().size());
     std::set<std::string> versions;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        const auto& name = members_.name_of(i);
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
+        const auto& name = members_.nodes().name_of(i);
         auto row = name;
-        const auto objection = members_.objection_of(i);
+        const auto objection = members_.diagnosis().objection_of(i);
         if (objection.empty()) ++voters;
-        const auto& session = members_.link_of(i).current();
-        if (members_.link_of(i).connected() && !session.version.empty())
+        const auto& session = members_.nodes().link_of(i).current();
+        if (members_.nodes().link_of(i).connected() && !session.version.empty())
             versions.insert(session.server + " " + session.version);
         try {
-            const auto server = servers_->part_with(members_.link_of(i));
+            const auto server = servers_->part_with(members_.nodes().link_of(i));
             auto of_node =
                 co_await redis::examine_servers(*server, time(), redlock_options_.nodes[i]);
             // A master that Sentinels name has a row with its address.
@@ -326,26 +331,26 @@ asio::awaitable<examination> locks::examine() {
         report.findings.push_back({objection.empty() ? grade::good : grade::warning, "membership",
                                    objection.empty() ? "votes" : objection, "", row});
     }
-    if (failures.count() == members_.size())
+    if (failures.count() == members_.nodes().size())
         throw error(failures.lasting_reason().value_or(errc::no_quorum),
-                    "No node can be examined: " + failures.text(members_.names()) + ".");
+                    "No node can be examined: " + failures.text(members_.nodes().names()) + ".");
     if (versions.size() > 1) report.findings.push_back(versions_finding(versions));
     std::chrono::seconds tokens_ahead{};
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        tokens_ahead = std::max(tokens_ahead, members_.tokens_ahead(i));
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+        tokens_ahead = std::max(tokens_ahead, members_.clocks().tokens_ahead(i));
     if (tokens_ahead.count() > 0) report.findings.push_back(tokens_finding(tokens_ahead));
-    const bool has_majority = voters >= members_.majority();
-    auto trouble = has_majority ? std::string() : members_.trouble_of_set();
+    const bool has_majority = voters >= members_.nodes().majority();
+    auto trouble = has_majority ? std::string() : members_.diagnosis().trouble_of_set();
     if (!has_majority && trouble.empty())
         trouble = "no lock can be acquired; see what each node says";
     report.findings.push_back({has_majority ? grade::good : grade::bad, "majority",
-                               std::to_string(voters) + " of " + std::to_string(members_.size()) +
-                                   " nodes vote, " + std::to_string(members_.majority()) +
-                                   " are needed",
+                               std::to_string(voters) + " of " +
+                                   std::to_string(members_.nodes().size()) + " nodes vote, " +
+                                   std::to_string(members_.nodes().majority()) + " are needed",
                                trouble});
     const bool has_sentinels = std::ranges::any_of(
         redlock_options_.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
-    report.guarantees = guarantees_of(members_.size(), set_.is_fenced(), has_sentinels);
+    report.guarantees = guarantees_of(members_.nodes().size(), set_.is_fenced(), has_sentinels);
     co_return report;
 }
 

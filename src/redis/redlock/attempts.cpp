@@ -43,7 +43,7 @@ locks::attempt_result locks::result_of(const attempt& current) const {
     }
     std::size_t answers = 0;
     std::vector<time_point> free_times;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
         const auto& state = current.node_states[i];
         if (current.votes.has_granted(i) || state.is_given_back) {
             ++answers;
@@ -54,11 +54,11 @@ locks::attempt_result locks::result_of(const attempt& current) const {
                 free_times.push_back(now() + redis::milliseconds_of(state.left_ms));
         }
     }
-    if (answers < members_.majority()) {
+    if (answers < members_.nodes().majority()) {
         result.trouble = no_quorum_error(current);
         return result;
     }
-    if (!current.rivals.is_held_at(members_.majority())) {
+    if (!current.rivals.is_held_at(members_.nodes().majority())) {
         // The nodes have granted the locks in vain: they do not agree, or one of them is outdated.
         if (current.rivals.count_holders() == 0) {
             result.trouble = no_quorum_error(current);
@@ -68,8 +68,9 @@ locks::attempt_result locks::result_of(const attempt& current) const {
     }
     result.took = now() - current.sent_at;
     result.first_rank = current.first_rank;
-    if (free_times.size() >= members_.majority()) {
-        const auto last = free_times.begin() + static_cast<std::ptrdiff_t>(members_.majority()) - 1;
+    if (free_times.size() >= members_.nodes().majority()) {
+        const auto last =
+            free_times.begin() + static_cast<std::ptrdiff_t>(members_.nodes().majority()) - 1;
         std::ranges::nth_element(free_times, last);
         result.free_at = *last;
     }
@@ -78,7 +79,7 @@ locks::attempt_result locks::result_of(const attempt& current) const {
 
 std::vector<std::string> locks::answers_of(const attempt& current) const {
     std::vector<std::string> texts;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
         const auto& state = current.node_states[i];
         if (current.votes.has_granted(i) || state.is_given_back)
             texts.emplace_back("granted it");
@@ -87,41 +88,42 @@ std::vector<std::string> locks::answers_of(const attempt& current) const {
         else if (state.trouble.empty())
             texts.emplace_back("had not answered yet");
         else
-            texts.push_back(without_name(state.trouble, members_.name_of(i)));
+            texts.push_back(without_name(state.trouble, members_.nodes().name_of(i)));
     }
     return texts;
 }
 
 error locks::no_quorum_error(const attempt& current) const {
-    node_failures failures(members_.size());
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    node_failures failures(members_.nodes().size());
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
         const auto& state = current.node_states[i];
         if (!state.trouble.empty()) failures.add(i, error(state.trouble_reason, state.trouble));
     }
     const auto reason = failures.lasting_reason();
-    const auto needed_ttl = 6 * members_.round_trip_of_majority();
+    const auto needed_ttl = 6 * members_.timing().round_trip_of_majority();
     std::string advice = "; try again later.";
     if (needed_ttl > current.ttl)
         advice = ". A majority of the nodes answers only after " +
-                 redis::milliseconds_text(members_.round_trip_of_majority()) +
+                 redis::milliseconds_text(members_.timing().round_trip_of_majority()) +
                  " ms; use a ttl of at least " +
                  std::to_string(std::chrono::ceil<std::chrono::seconds>(needed_ttl).count()) +
                  " s.";
     return {reason.value_or(errc::no_quorum),
             "The lock '" + current.locks->front().name + "' needs " +
-                std::to_string(members_.majority()) + " of " + std::to_string(members_.size()) +
-                " nodes: " + grouped_text(members_.names(), answers_of(current)) +
+                std::to_string(members_.nodes().majority()) + " of " +
+                std::to_string(members_.nodes().size()) +
+                " nodes: " + grouped_text(members_.nodes().names(), answers_of(current)) +
                 (reason ? "." : ". What was granted is given back" + advice)};
 }
 
 void locks::send_to_node(const std::shared_ptr<attempt>& current, std::size_t node) {
     auto& state = current->node_states[node];
-    if (!members_.may_vote(node)) {
-        state.trouble = members_.objection_of(node);
-        state.trouble_reason = members_.reason_of(node);
+    if (!members_.nodes().may_vote(node)) {
+        state.trouble = members_.diagnosis().objection_of(node);
+        state.trouble_reason = members_.diagnosis().reason_of(node);
         return current->votes.count_refusal(node);
     }
-    auto& undos = undos_.of(members_.link_of(node));
+    auto& undos = undos_.of(members_.nodes().link_of(node));
     if (undos.is_full()) {
         state.trouble = "too many earlier requests had no answer, and are still being undone";
         return current->votes.count_refusal(node);
@@ -148,12 +150,12 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
             return current->decision == attempt::outcome::undecided;
         };
         const auto asked_at = now();
-        const auto reply = co_await ask_node(members_.link_of(node), call, current->give_up_at,
-                                             may_repeat, &known_scripts_);
-        members_.on_answer(node);
-        members_.note_round_trip(node, now() - asked_at);
+        const auto reply = co_await ask_node(members_.nodes().link_of(node), call,
+                                             current->give_up_at, may_repeat, &known_scripts_);
+        members_.timing().on_answer(node);
+        members_.timing().note_round_trip(node, now() - asked_at);
         if (reply.type == redis::reply::kind::error) {
-            state.fail(redis::to_error(reply.text, members_.name_of(node)));
+            state.fail(redis::to_error(reply.text, members_.nodes().name_of(node)));
             if (redis::proves_no_change(reply.text) && state.undo)
                 state.undo->set_state(redis::acquire_attempt::state::settled);
             current->votes.count_refusal(node);
@@ -201,8 +203,8 @@ void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t n
         current->rivals.count_refusal(node, std::move(answer.holders));
     } else {
         members_.on_objection(node, answer.standing);
-        state.trouble = members_.objection_of(node);
-        state.trouble_reason = members_.reason_of(node);
+        state.trouble = members_.diagnosis().objection_of(node);
+        state.trouble_reason = members_.diagnosis().reason_of(node);
     }
 }
 
@@ -234,8 +236,9 @@ asio::awaitable<void> locks::confirm_at(std::shared_ptr<attempt> current, std::s
     try {
         const confirm_call call(set_, *current->locks, votes.nonce(node), votes.counters(node),
                                 votes.tokens());
-        const auto reply = co_await ask_node(members_.link_of(node), call, current->give_up_at);
-        redis::throw_if_error(reply, members_.name_of(node));
+        const auto reply =
+            co_await ask_node(members_.nodes().link_of(node), call, current->give_up_at);
+        redis::throw_if_error(reply, members_.nodes().name_of(node));
         answer = call.read(reply);
         members_.on_objection(node, answer.standing);
         if (!answer.is_confirmed) trouble = "lost it again";
@@ -250,13 +253,13 @@ asio::awaitable<void> locks::confirm_at(std::shared_ptr<attempt> current, std::s
 
 void locks::start_confirmations(const std::shared_ptr<attempt>& current) {
     current->votes.fix_tokens();
-    for (std::size_t i = 0; i < members_.size(); ++i)
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
         if (begin_confirmation(*current, i)) spawn(confirm_at(current, i));
 }
 
 bool locks::has_all_answers(const attempt& current) const {
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (current.votes.is_outstanding(i) && !members_.is_silent(i)) return false;
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+        if (current.votes.is_outstanding(i) && !members_.timing().is_silent(i)) return false;
     return true;
 }
 
@@ -292,9 +295,9 @@ asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, const prec
 asio::awaitable<void> locks::wait_for_reasons(std::shared_ptr<attempt> current) {
     const auto have_told = [&] {
         std::size_t count = 0;
-        for (std::size_t i = 0; i < members_.size(); ++i)
+        for (std::size_t i = 0; i < members_.nodes().size(); ++i)
             if (current->node_states[i].has_told() || current->votes.has_granted(i)) ++count;
-        return count >= members_.majority();
+        return count >= members_.nodes().majority();
     };
     while (now() < current->answers_by() && !have_told() && !has_all_answers(*current))
         co_await current->changed.wait_until(current->answers_by());
@@ -305,9 +308,9 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
                                                             time_point ends_by,
                                                             const precedence& known) {
     const auto current =
-        std::make_shared<attempt>(std::move(requested), ttl, members_.size(), context_);
+        std::make_shared<attempt>(std::move(requested), ttl, members_.nodes().size(), context_);
     current->ttl_ms = redis::milliseconds_text(ttl);
-    current->floor = std::to_string(members_.token_floor());
+    current->floor = std::to_string(members_.clocks().token_floor());
     if (waits) current->client = client_;
     // However this ends, what the nodes have granted is kept or given back.
     struct guard {
@@ -329,14 +332,15 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
     current->silent_from = current->sent_at + node_timeout(ttl);
     // The last answers must come in time.
     current->split.ends_at = std::min(current->sent_at + std::min(ttl / 3, longest_try()),
-                                      ends_by - 2 * members_.round_trip_of_majority());
-    for (std::size_t i = 0; i < members_.size(); ++i)
+                                      ends_by - 2 * members_.timing().round_trip_of_majority());
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
         send_to_node(current, i);
     co_await decide(current, known);
     if (current->decision != attempt::outcome::granted && !current->is_judged)
         co_await wait_for_reasons(current);
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (current->votes.is_outstanding(i)) members_.expect_answer(i, current->silent_from);
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+        if (current->votes.is_outstanding(i))
+            members_.timing().expect_answer(i, current->silent_from);
     if (!current->votes.outdated_nodes().empty()) members_.on_outdated();
     if (current->decision == attempt::outcome::granted) start_confirmations(current);
     co_return result_of(*current);

@@ -70,8 +70,8 @@ locks::locks(const options& node_options, backend_context context,
       set_(parameters_of(node_options, scheme_)),
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
                node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this),
-      requests_in_flight_(members_.size()),
-      unanswered_renewals_(members_.size()),
+      requests_in_flight_(members_.nodes().size()),
+      unanswered_renewals_(members_.nodes().size()),
       request_ended_(*context_.time, context_.strand) {
     request_ended_.prepare();
 }
@@ -102,15 +102,16 @@ std::string locks::capability_hint(lock_mode mode, bool fair) const {
 
 std::string locks::unreachable_reason(std::string_view) const {
     std::size_t connected = 0;
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (members_.link_of(i).connected()) ++connected;
-    return connected >= members_.majority() ? std::string() : members_.objections();
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+        if (members_.nodes().link_of(i).connected()) ++connected;
+    return connected >= members_.nodes().majority() ? std::string()
+                                                    : members_.diagnosis().objections();
 }
 
 bool locks::is_idle() {
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        const auto& server_link = members_.link_of(i);
-        if (!server_link.connected() || members_.is_silent(i)) continue;
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
+        const auto& server_link = members_.nodes().link_of(i);
+        if (!server_link.connected() || members_.timing().is_silent(i)) continue;
         if (requests_in_flight_[i] > 0 || !undos_.of(server_link).empty()) return false;
     }
     return true;
@@ -119,15 +120,15 @@ bool locks::is_idle() {
 // While a majority answers, the rest of a hold at the other nodes keeps nobody from the lock, and
 // ends with its lease.
 asio::awaitable<void> locks::close(time_point give_up_at) {
-    members_.stop();
+    members_.repair().stop();
     const auto look_again = std::chrono::milliseconds(5);  // an undo or a repair may have ended
     // Programs that make one try would otherwise form no set of far nodes, and let no node join.
-    while (members_.repairs_soon() && now() < give_up_at)
+    while (members_.repair().ends_soon() && now() < give_up_at)
         co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
     undos_.begin_shutdown();  // otherwise they would be repeated until their leases end
-    while (members_.has_answering_majority() && !is_idle() && now() < give_up_at)
+    while (members_.timing().has_answering_majority() && !is_idle() && now() < give_up_at)
         co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
-    if (members_.has_answering_majority()) give_up_at = std::min(give_up_at, now());
+    if (members_.timing().has_answering_majority()) give_up_at = std::min(give_up_at, now());
     co_await lock_base::close(give_up_at);
 }
 
@@ -136,7 +137,7 @@ asio::awaitable<void> locks::close(time_point give_up_at) {
 duration locks::node_timeout(duration ttl) const {
     const auto longest = std::min<duration>(options_.reply_timeout, 1s);
     const auto usual = std::clamp<duration>(ttl / 10, std::min<duration>(50ms, longest), longest);
-    const auto measured = 3 * members_.round_trip_of_majority();
+    const auto measured = 3 * members_.timing().round_trip_of_majority();
     return std::max(usual, std::min({measured, ttl / 2, options_.reply_timeout}));
 }
 

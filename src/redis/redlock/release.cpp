@@ -65,7 +65,7 @@ asio::awaitable<redis::reply> locks::send_release(shared_locks requested,
                                                   std::size_t node, time_point give_up_at) {
     const std::vector<std::string> tokens(requested->size(), *token);
     const release_call call{set_, *requested, tokens};
-    auto reply = co_await ask_node(members_.link_of(node), call, give_up_at);
+    auto reply = co_await ask_node(members_.nodes().link_of(node), call, give_up_at);
     if (reply.type != redis::reply::kind::error) (void)call.read(reply);
     co_return reply;
 }
@@ -75,8 +75,9 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
     try {
         const std::vector<std::string> tokens(1, *round->token);
         const release_call call{set_, *round->locks, tokens};
-        const auto reply = co_await ask_node(members_.link_of(node), call, round->give_up_at);
-        members_.on_answer(node);
+        const auto reply =
+            co_await ask_node(members_.nodes().link_of(node), call, round->give_up_at);
+        members_.timing().on_answer(node);
         if (reply.type != redis::reply::kind::error) {
             ++round->counts[call.read(reply).front()];
             round->undos[node]->set_state(redis::acquire_attempt::state::settled);
@@ -92,13 +93,13 @@ asio::awaitable<void> locks::release_at(std::shared_ptr<release_round> round, st
 bool locks::is_decided(const release_round& round) const {
     const bool is_late = now() >= round.silent_until;
     std::size_t missing = 0;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
         if (!round.undos[i]) continue;
-        if (!is_late && !members_.is_silent(i)) return false;
+        if (!is_late && !members_.timing().is_silent(i)) return false;
         ++missing;
     }
-    const bool is_open =
-        round.released() < members_.majority() && round.released() + missing >= members_.majority();
+    const bool is_open = round.released() < members_.nodes().majority() &&
+                         round.released() + missing >= members_.nodes().majority();
     return is_late || !is_open;
 }
 
@@ -112,44 +113,45 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     const auto round = std::make_shared<release_round>(
         std::move(locks_of_hold),
         std::make_shared<const std::string>(std::to_string(held.grant.token.value())),
-        members_.size(), context_);
+        members_.nodes().size(), context_);
     round->give_up_at = release_deadline(held);
     round->silent_until = now() + node_timeout(held.claim.ttl);
     std::size_t connected = 0;
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        connected += members_.link_of(i).connected() ? 1 : 0;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        auto& server_link = members_.link_of(i);
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+        connected += members_.nodes().link_of(i).connected() ? 1 : 0;
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
+        auto& server_link = members_.nodes().link_of(i);
         // The others release the lock, and the rest at this node ends with its lease: an outage
         // must not gather releases.
-        const bool is_away = !server_link.connected() && connected >= members_.majority();
+        const bool is_away = !server_link.connected() && connected >= members_.nodes().majority();
         if (is_away || undos_.of(server_link).is_full()) continue;
         round->undos[i].emplace(undo_of(round->locks, round->token, i), held.claim.ttl);
         round->undos[i]->about_to_send(undos_.of(server_link));
-        members_.expect_answer(i, round->silent_until);
+        members_.timing().expect_answer(i, round->silent_until);
         spawn(release_at(round, i));
     }
-    const auto majority = members_.majority();
+    const auto majority = members_.nodes().majority();
     std::optional<time_point> grace_ends;
     bool was_blocked = false;
-    while (round->answers() < members_.size()) {
+    while (round->answers() < members_.nodes().size()) {
         if (round->released() >= majority && !grace_ends) grace_ends = now() + release_grace;
         const auto until = std::min(round->give_up_at, grace_ends.value_or(round->give_up_at));
         if (now() >= until || is_decided(*round)) break;
-        const auto next_step = std::min({until, members_.next_silence(), round->silent_until});
+        const auto next_step =
+            std::min({until, members_.timing().next_silence(), round->silent_until});
         co_await round->changed.wait_until(next_step);
         // What arrived while the loop was blocked has not been read yet.
         if (now() > next_step + release_grace && !std::exchange(was_blocked, true))
             round->silent_until = std::max(round->silent_until, now() + release_grace);
     }
     // An answer to an earlier request may have come since.
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        if (round->undos[i]) members_.expect_answer(i, round->silent_until);
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+        if (round->undos[i]) members_.timing().expect_answer(i, round->silent_until);
     if (round->answers() < majority) co_return release_result::unknown;
     if (round->released() >= majority) co_return release_result::released;
     // The lease may have lost nodes, or have ended during this request, but it was the caller's
     // until the release, unless so many nodes can have granted the lock to another holder.
-    const auto unanswered = members_.size() - round->answers();
+    const auto unanswered = members_.nodes().size() - round->answers();
     const bool had_no_successor =
         round->count(node_release::taken_over) == 0 && round->of_others() + unanswered < majority;
     if (round->released() > 0 && was_in_time) {

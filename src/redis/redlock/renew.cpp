@@ -122,12 +122,13 @@ void locks::end_renewals_of(const hold& released) noexcept {
 asio::awaitable<void> locks::renew_at(redis::topology&, renewal_batch& batch) {
     std::vector<asio::awaitable<void>> rounds;
     for (const auto mode : {lock_mode::exclusive, lock_mode::shared}) {
-        auto round = std::make_shared<renewal_round>(batch, members_.size(), context_);
+        auto round = std::make_shared<renewal_round>(batch, members_.nodes().size(), context_);
         for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
             const auto& each = batch.renewals()[i];
             if (each.held->claim.mode != mode) continue;
             round->entries.push_back({i, lock_of(*each.held), each.held->grant.token, each.ttl,
-                                      each.held->grant.deadline, renewal_tally(members_.size())});
+                                      each.held->grant.deadline,
+                                      renewal_tally(members_.nodes().size())});
             round->shortest_ttl = std::min(round->shortest_ttl, each.ttl);
         }
         if (!round->entries.empty()) rounds.push_back(renew_round(std::move(round)));
@@ -138,14 +139,14 @@ asio::awaitable<void> locks::renew_at(redis::topology&, renewal_batch& batch) {
 // Ends when each renewal is settled, or its deadline is over.
 asio::awaitable<void> locks::renew_round(std::shared_ptr<renewal_round> round) {
     const round_mark mark(renewal_rounds_, *round);
-    for (std::size_t i = 0; i < members_.size(); ++i)
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
         spawn(renew_at_node(round, i));
     auto silent_at = now() + node_timeout(round->shortest_ttl);
     while (const auto open_until = round->open_until(now())) {
         if (now() >= silent_at) {
             silent_at = time_point::max();
-            for (std::size_t i = 0; i < members_.size(); ++i)
-                if (round->is_asked[i]) members_.expect_answer(i, now());
+            for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+                if (round->is_asked[i]) members_.timing().expect_answer(i, now());
         }
         co_await round->changed.wait_until(std::min(*open_until, silent_at));
     }
@@ -162,8 +163,8 @@ asio::awaitable<void> locks::renew_at_node(std::shared_ptr<renewal_round> round,
     for (;;) {
         auto positions = round->positions_for(node, now());
         if (positions.empty()) co_return;
-        const bool may_ask =
-            !members_.is_silent(node) || unanswered_renewals_[node] < most_unanswered_renewals;
+        const bool may_ask = !members_.timing().is_silent(node) ||
+                             unanswered_renewals_[node] < most_unanswered_renewals;
         bool was_late = false;
         if (may_ask) was_late = co_await ask_for_renewals(round, node, std::move(positions));
         if (round->positions_for(node, now()).empty()) co_return;
@@ -177,7 +178,7 @@ asio::awaitable<void> locks::renew_at_node(std::shared_ptr<renewal_round> round,
 
 // Empty: not known.
 std::string locks::node_time_text(std::size_t node, time_point when) const {
-    const auto at_node = members_.clock_of(node, when);
+    const auto at_node = members_.clocks().clock_of(node, when);
     if (!at_node) return {};
     return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(*at_node).count());
 }
@@ -205,21 +206,21 @@ asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
                 return round->is_open(round->entries[each], now());
             });
         };
-        const auto reply = co_await ask_node(members_.link_of(node), call, give_up_at, may_repeat,
-                                             &known_scripts_);
-        members_.on_answer(node);
-        members_.note_round_trip(node, now() - sent_at);
+        const auto reply = co_await ask_node(members_.nodes().link_of(node), call, give_up_at,
+                                             may_repeat, &known_scripts_);
+        members_.timing().on_answer(node);
+        members_.timing().note_round_trip(node, now() - sent_at);
         if (reply.type == redis::reply::kind::error) co_return false;
         auto answer = call.read(reply);
         members_.on_objection(node, answer.standing);
         if (!answer.outcomes.empty())
-            members_.note_clock(node, redis::milliseconds_of(answer.node_ms), sent_at);
+            members_.clocks().note_clock(node, redis::milliseconds_of(answer.node_ms), sent_at);
         const auto member = std::make_shared<const membership_state>(std::move(answer.member));
         for (std::size_t i = 0; i < answer.outcomes.size(); ++i)
             round->count(positions[i], node, {answer.outcomes[i], sent_at, member});
         co_return answer.is_late;
     } catch (const redis::connection_lost& e) {
-        log(members_.name_of(node) + ": a renewal was not answered: " + e.what());
+        log(members_.nodes().name_of(node) + ": a renewal was not answered: " + e.what());
     } catch (const std::exception&) {}  // the node is away, which the link has logged
     co_return false;
 }
@@ -238,7 +239,7 @@ asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     if (answer.result != renewal::outcome::extended)
         throw error(errc::no_quorum, "The lock '" + held.claim.name +
                                          "' was not made shared at a majority of the nodes. " +
-                                         members_.objections());
+                                         members_.diagnosis().objections());
     result->deadline = answer.deadline;
     co_return result;
 }

@@ -30,24 +30,25 @@ locks::split_step locks::next_step_of_split(const std::shared_ptr<attempt>& curr
                                             const precedence& known) {
     const auto& votes = current->votes;
     std::size_t held = 0, granted = 0, missing = 0;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
         held += current->node_states[i].is_held ? 1 : 0;
         granted += votes.has_granted(i) ? 1 : 0;
-        missing += votes.is_outstanding(i) && !members_.is_silent(i) ? 1 : 0;
+        missing += votes.is_outstanding(i) && !members_.timing().is_silent(i) ? 1 : 0;
     }
     const bool is_stuck = votes.is_lost() || (missing == 0 && held > 0);
-    if (granted >= members_.majority() || !is_stuck) return {};
-    if (current->rivals.is_held_at(members_.majority())) {
+    if (granted >= members_.nodes().majority() || !is_stuck) return {};
+    if (current->rivals.is_held_at(members_.nodes().majority())) {
         current->is_judged = true;
         return {.gives_up = true};
     }
-    if (held + granted + missing < members_.majority()) return {.gives_up = votes.is_lost()};
+    if (held + granted + missing < members_.nodes().majority())
+        return {.gives_up = votes.is_lost()};
     auto& split = current->split;
     if (!split.judged_at)
         split.judged_at = now() + std::max<duration>(now() - current->sent_at, shortest_judgement);
     if (missing > 0 && now() < *split.judged_at)
         return {.is_split = true, .wait_until = *split.judged_at};
-    if (held + granted < members_.majority()) return {.gives_up = votes.is_lost()};
+    if (held + granted < members_.nodes().majority()) return {.gives_up = votes.is_lost()};
     current->first_rank = current->rivals.first_rank(known);
     if (current->first_rank || now() >= split.ends_at) {
         current->is_judged = true;
@@ -63,7 +64,7 @@ time_point locks::ask_again(const std::shared_ptr<attempt>& current) {
     if (now() < *split.asks_again_at) return *split.asks_again_at;
     split.asks_again_at.reset();
     split.judged_at.reset();
-    for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
         if (!current->node_states[i].is_held) continue;
         current->node_states[i].is_held = false;
         current->rivals.forget(i);
@@ -75,12 +76,12 @@ time_point locks::ask_again(const std::shared_ptr<attempt>& current) {
 }
 
 error locks::split_error(const attempt& current) const {
-    return {errc::no_quorum,
-            "Nobody is known to have the lock '" + current.locks->front().name +
-                "': " + std::to_string(current.rivals.count_holders() + 1) +
-                " attempts split the nodes, and none has " + std::to_string(members_.majority()) +
-                " of them: " + grouped_text(members_.names(), answers_of(current)) +
-                ". What was granted is given back; try again."};
+    return {errc::no_quorum, "Nobody is known to have the lock '" + current.locks->front().name +
+                                 "': " + std::to_string(current.rivals.count_holders() + 1) +
+                                 " attempts split the nodes, and none has " +
+                                 std::to_string(members_.nodes().majority()) + " of them: " +
+                                 grouped_text(members_.nodes().names(), answers_of(current)) +
+                                 ". What was granted is given back; try again."};
 }
 
 }  // namespace pawl::redlock

@@ -35,8 +35,8 @@ locks::waiter::~waiter() {
 void locks::leave_line(const std::string& name) {
     try {
         const auto lock = std::make_shared<const requested_lock>(lock_with(name, {}));
-        for (std::size_t i = 0; i < members_.size(); ++i)
-            if (members_.link_of(i).connected()) spawn(leave_at(lock, i));
+        for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+            if (members_.nodes().link_of(i).connected()) spawn(leave_at(lock, i));
     } catch (const std::exception&) {}  // the places end by themselves
 }
 
@@ -47,7 +47,7 @@ asio::awaitable<void> locks::leave_at(std::shared_ptr<const requested_lock> lock
         // A later waiter of this client may stand in the line by now, with the same place.
         const auto may_repeat = [&] { return !waiters_.contains(lock->name); };
         // The text goes out before this client's next request, which must not find the place.
-        co_await ask_node(members_.link_of(node), call, reply_deadline(), may_repeat,
+        co_await ask_node(members_.nodes().link_of(node), call, reply_deadline(), may_repeat,
                           &known_scripts_);
     } catch (const error&) {}  // the place ends by itself
 }
@@ -56,14 +56,14 @@ asio::awaitable<void> locks::leave_at(std::shared_ptr<const requested_lock> lock
 // majority. If some are lost, the next renewal finds the loss.
 void locks::on_forced_release(std::string_view owner, std::string_view run) {
     if (owner.empty()) return;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-        if (run_of(members_.link_of(i).current()) != run) continue;
+    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
+        if (run_of(members_.nodes().link_of(i).current()) != run) continue;
         if (forced_releases_.size() >= max_forced_releases) forced_releases_.clear();
         auto& nodes = forced_releases_[std::string(owner)];
         nodes.insert(i);
         const auto count = nodes.size();
-        if (count == members_.size()) forced_releases_.erase(std::string(owner));
-        if (count != members_.majority()) return;
+        if (count == members_.nodes().size()) forced_releases_.erase(std::string(owner));
+        if (count != members_.nodes().majority()) return;
         // The grant may still be on its way to the caller.
         const auto start_of_value = std::string(owner) + ";";
         const auto is_of_owner = [&start_of_value](const requested_lock& each) {
