@@ -96,8 +96,11 @@ std::future<outcome<T>> spawn(const asio::any_io_executor& executor, asio::await
 // All members may be called from any thread; the destructor closes the backend.
 class backend_runner : private pawl::loss_listener {
 public:
-    explicit backend_runner(const pawl::service& service) : strand_(asio::make_strand(loop_)) {
+    explicit backend_runner(const pawl::service& service, std::shared_ptr<pawl::counters> counts =
+                                                              std::make_shared<pawl::counters>())
+        : strand_(asio::make_strand(loop_)) {
         pawl::backend_context context;
+        context.counts = std::move(counts);
         context.strand = strand_;
         context.time = &pawl::real_runtime();
         context.listener = this;

@@ -5,6 +5,8 @@
 #include "lock_file_fixture.hpp"
 #include "support/eventually.hpp"
 
+#include <pawl/blocking/client.hpp>
+
 #include <gtest/gtest.h>
 
 #include <sched.h>
@@ -17,11 +19,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace backend_tests {
 namespace {
@@ -84,55 +86,39 @@ bool is_full(const std::optional<pawl::error>& failed) {
     return static_cast<bool>(matches);
 }
 
-// Of one client, read by the test's thread.
-struct client_words {
-    std::atomic<int> wait_count = 0;
-    std::shared_ptr<pawl::counters> count;
-};
-
-class logging_service final : public pawl::service::definition {
-public:
-    logging_service(pawl::service inner, std::shared_ptr<client_words> command_log)
-        : inner_(std::move(inner)), command_log_(std::move(command_log)) {}
-    std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
-        command_log_->count = context.counts;
-        context.log = [words = command_log_](std::string_view line) {
-            if (line.starts_with("Waiting for the service: The disk of ")) ++words->wait_count;
-        };
-        return inner_.open(std::move(context));
-    }
-    std::string describe() const override { return inner_.describe(); }
-
-private:
-    pawl::service inner_;
-    std::shared_ptr<client_words> command_log_;
-};
-
+// A whole client: its core repeats what fails for want of room.
 class logging_client {
 public:
     explicit logging_client(const small_disk& disk)
-        : client_(pawl::service(std::make_shared<logging_service>(
-              pawl::sqlite::at({.path = disk.lock_file()}), command_log_))) {}
-    backend_runner* operator->() noexcept { return &client_; }
-    [[nodiscard]] bool is_waiting() const { return command_log_->wait_count > 0; }
-    [[nodiscard]] std::uint64_t requests() const { return command_log_->count->requests.value(); }
+        : client_(pawl::sqlite::at({.path = disk.lock_file()}),
+                  {.log = [this](std::string_view line) {
+                      if (line.starts_with("Waiting for the service: The disk of ")) ++wait_count_;
+                  }}) {}
+    pawl::blocking::client* operator->() noexcept { return &client_; }
+    [[nodiscard]] bool is_waiting() const { return wait_count_ > 0; }
+    // An acquire with a wait, in a thread of its own. The result: whether it has the lock.
+    [[nodiscard]] std::future<bool> start(const std::string& name) {
+        return std::async(std::launch::async, [this, name] {
+            return client_.acquire(name, {.wait = 60s}).owns_lock();
+        });
+    }
 
 private:
-    std::shared_ptr<client_words> command_log_ = std::make_shared<client_words>();
-    backend_runner client_;
+    std::atomic<int> wait_count_ = 0;
+    pawl::blocking::client client_;
 };
 
 int acquire_on_a_full_disk(const small_disk& disk) {
     logging_client logged(disk);
-    (void)logged->release(logged->acquire_hold("it"));
+    (void)logged->acquire("it").release();
     disk.fill();
-    if (!is_full(failure_of([&] { logged->acquire(make_claim("it")); }))) return 1;
+    if (!is_full(failure_of([&] { (void)logged->try_acquire("it"); }))) return 1;
     if (logged.is_waiting()) return 2;
     // A wait that ends before there is room.
-    if (!is_full(failure_of([&] { logged->acquire(make_claim("it"), 50ms); }))) return 3;
+    if (!is_full(failure_of([&] { (void)logged->acquire("it", {.wait = 50ms}); }))) return 3;
     if (!logged.is_waiting()) return 4;
-    auto waiter = logged->start(make_claim("it"), 60s);
-    auto other = logged->start(make_claim("other"));
+    auto waiter = logged.start("it");
+    auto other = logged.start("other");
     disk.free_space();
     if (!waiter.get()) return 5;
     if (!other.get()) return 6;
@@ -143,8 +129,8 @@ int acquire_on_a_full_disk(const small_disk& disk) {
 int open_on_a_full_disk(const small_disk& disk) {
     disk.fill();
     logging_client logged(disk);
-    if (!is_full(failure_of([&] { logged->acquire(make_claim("it")); }))) return 1;
-    auto waiter = logged->start(make_claim("it"), 60s);
+    if (!is_full(failure_of([&] { (void)logged->try_acquire("it"); }))) return 1;
+    auto waiter = logged.start("it");
     if (!eventually([&] { return logged.is_waiting(); })) return 2;
     disk.free_space();
     return waiter.get() ? 0 : 3;
@@ -154,13 +140,15 @@ int open_on_a_full_disk(const small_disk& disk) {
 // wait.
 int wait_in_line_on_a_full_disk(const small_disk& disk) {
     backend_runner holder(pawl::sqlite::at({.path = disk.lock_file()}));
-    logging_client logged(disk);
+    const auto count = std::make_shared<pawl::counters>();
+    backend_runner queued(pawl::sqlite::at({.path = disk.lock_file()}), count);
     const auto lock = holder.acquire_hold("it");
-    auto waiter = logged->start(make_claim("it"));
+    auto waiter = queued.start(make_claim("it"));
     if (!eventually([&] { return holder.inspect("it").waiters == 1; })) return 1;
     disk.fill();
-    const auto before = logged.requests();
-    if (!eventually([&] { return logged.requests() >= before + 2 || waiter.is_done(); })) return 2;
+    const auto before = count->requests.value();
+    if (!eventually([&] { return count->requests.value() >= before + 2 || waiter.is_done(); }))
+        return 2;
     if (waiter.is_done()) return 3;
     disk.free_space();
     if (holder.release(lock) != pawl::release_result::released) return 4;
