@@ -15,7 +15,6 @@ from cpp import blank_out
 PRIVATE_FUNCTIONS, DATA_MEMBERS = 30, 20
 # Classes above the limits: they may only shrink. Nothing may be added.
 KNOWN = {
-    ("src/redis/redlock/locks.hpp", "locks"): (58, 15),
     ("src/redis/cluster/cluster_topology.hpp", "cluster_topology"): (46, 26),
     ("src/redis/transport/reconnecting_link.hpp", "reconnecting_link"): (39, 37),
     ("src/redis/transport/connection.hpp", "connection"): (16, 27),
