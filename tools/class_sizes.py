@@ -15,7 +15,6 @@ from cpp import blank_out
 PRIVATE_FUNCTIONS, DATA_MEMBERS = 30, 20
 # Classes above the limits: they may only shrink. Nothing may be added.
 KNOWN = {
-    ("src/redis/redlock/locks.hpp", "locks"): (58, 15),
     ("src/core/engine/engine.hpp", "engine"): (39, 26),
     ("src/redis/native/locks.hpp", "locks"): (38, 14),
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // What a client concludes from the standings, the answers and the clocks of a set's nodes.
+#include "idle_link.hpp"
 #include "manual_time.hpp"
 
 #include <redis/redlock/genesis_record.hpp>
@@ -23,21 +24,6 @@ namespace pawl::redlock {
 namespace {
 
 using namespace std::chrono_literals;
-
-// No request is sent over it.
-class idle_link final : public redis::link {
-public:
-    boost::asio::awaitable<redis::reply> exec(std::span<const std::string_view>, time_point,
-                                              redis::prelude) override {
-        throw redis::connection_lost("there is no server");
-    }
-    const redis::session& current() const noexcept override { return session; }
-    bool connected() const noexcept override { return is_up; }
-    boost::asio::awaitable<void> close(time_point) override { co_return; }
-
-    redis::session session;
-    bool is_up = true;
-};
 
 constexpr std::chrono::microseconds year_2026(1'767'225'600'000'000);
 

@@ -79,8 +79,8 @@ time_point locks::next_attempt_after(const attempt_result& failed, core::back_of
 asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
                                                      time_point give_up_at) {
     const bool is_blocking = give_up_at > now();
-    std::optional<waiter> own_waiter;
-    if (is_blocking) own_waiter.emplace(*this, requested.name);
+    std::optional<waiting_line::waiter> own_waiter;
+    if (is_blocking) own_waiter.emplace(line_, requested.name);
     acquire_try current(time(), requested.owner);
     const auto try_ends = try_deadline();
     core::back_off poll_pauses(time(), poll_lengths);
@@ -93,9 +93,9 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
         if (shortage) throw may_be_repeated(*shortage);
         auto written = round_owners::prepare(owner, requested.owner);
         std::vector<requested_lock> wanted;
-        wanted.push_back(make_lock(requested, owner));
-        auto result = co_await try_all_nodes(std::move(wanted), requested.ttl, is_blocking, ends_by,
-                                             current.known);
+        wanted.push_back(lock_factory_.make_lock(requested, owner));
+        auto result = co_await attempts_.try_all_nodes(std::move(wanted), requested.ttl,
+                                                       is_blocking, ends_by, current.known);
         if (own_waiter && result.is_in_line) own_waiter->may_be_in_line = true;
         if (!result.grants.empty()) {
             owners_.add(std::move(written));
@@ -146,7 +146,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
     if (trouble) throw may_be_repeated(*trouble);
     acquire_try current(time(), claims.front().owner);
     // A wait goes on with one name after the other.
-    const auto split_until = std::min(give_up_at, now() + longest_try());
+    const auto split_until = std::min(give_up_at, now() + client_.longest_try());
     const auto ttl = std::ranges::min(claims, {}, &claim::ttl).ttl;
     for (;;) {
         std::vector<requested_lock> wanted;
@@ -155,10 +155,10 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
         for (const auto& each : claims) {
             const auto owner = current.next_owner(time());
             written.push_back(round_owners::prepare(owner, each.owner));
-            wanted.push_back(make_lock(each, owner));
+            wanted.push_back(lock_factory_.make_lock(each, owner));
         }
-        auto result =
-            co_await try_all_nodes(std::move(wanted), ttl, false, end_of_attempt(), current.known);
+        auto result = co_await attempts_.try_all_nodes(std::move(wanted), ttl, false,
+                                                       end_of_attempt(), current.known);
         if (result.trouble) throw may_be_repeated(*result.trouble);
         for (std::size_t i = 0; i < result.grants.size(); ++i)
             owners_.add(std::move(written[i]));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// An attempt asks all nodes at the same time. The rules that decide it are in ballot.hpp.
-#include "locks.hpp"
+#include "attempts.hpp"
 
-#include "node_failures.hpp"
 #include "node_request.hpp"
 
+#include "../common/lock_base.hpp"
 #include "../transport/server_errors.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -23,124 +23,36 @@ namespace {
 constexpr auto answer_grace = 5ms;
 // How long a client's place in a node's line lasts: longer than the pause between two attempts.
 constexpr std::string_view place_ms = "10000";
+// How long an attempt that cannot win waits at least for the nodes that have not answered.
+constexpr auto shortest_judgement = 5ms;
 
 }  // namespace
 
-locks::attempt_result locks::result_of(const attempt& current) const {
-    attempt_result result;
-    // A place that a node gives later ends by itself.
-    result.is_in_line = std::ranges::any_of(current.node_states, &attempt::node_state::is_held);
-    if (current.decision == attempt::outcome::granted) {
-        const auto& tokens = current.votes.tokens();
-        for (std::size_t i = 0; i < tokens.size(); ++i) {
-            grant granted;
-            granted.deadline = current.sent_at + current.ttl - drift(current.ttl);
-            granted.token = fencing_token(static_cast<std::uint64_t>(tokens[i]));
-            granted.stored_value = (*current.locks)[i].value;
-            result.grants.push_back(std::move(granted));
-        }
-        return result;
-    }
-    std::size_t answers = 0;
-    std::vector<time_point> free_times;
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
-        const auto& state = current.node_states[i];
-        if (current.votes.has_granted(i) || state.is_given_back) {
-            ++answers;
-            free_times.push_back(now());
-        } else if (state.is_held) {
-            ++answers;
-            if (state.left_ms >= 0)
-                free_times.push_back(now() + redis::milliseconds_of(state.left_ms));
-        }
-    }
-    if (answers < members_.nodes().majority()) {
-        result.trouble = no_quorum_error(current);
-        return result;
-    }
-    if (!current.rivals.is_held_at(members_.nodes().majority())) {
-        // The nodes have granted the locks in vain: they do not agree, or one of them is outdated.
-        if (current.rivals.count_holders() == 0) {
-            result.trouble = no_quorum_error(current);
-            return result;
-        }
-        result.split = split_error(current);
-    }
-    result.took = now() - current.sent_at;
-    result.first_rank = current.first_rank;
-    if (free_times.size() >= members_.nodes().majority()) {
-        const auto last =
-            free_times.begin() + static_cast<std::ptrdiff_t>(members_.nodes().majority()) - 1;
-        std::ranges::nth_element(free_times, last);
-        result.free_at = *last;
-    }
-    return result;
-}
-
-std::vector<std::string> locks::answers_of(const attempt& current) const {
-    std::vector<std::string> texts;
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
-        const auto& state = current.node_states[i];
-        if (current.votes.has_granted(i) || state.is_given_back)
-            texts.emplace_back("granted it");
-        else if (state.is_held)
-            texts.emplace_back("has it held by another client");
-        else if (state.trouble.empty())
-            texts.emplace_back("had not answered yet");
-        else
-            texts.push_back(without_name(state.trouble, members_.nodes().name_of(i)));
-    }
-    return texts;
-}
-
-error locks::no_quorum_error(const attempt& current) const {
-    node_failures failures(members_.nodes().size());
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
-        const auto& state = current.node_states[i];
-        if (!state.trouble.empty()) failures.add(i, error(state.trouble_reason, state.trouble));
-    }
-    const auto reason = failures.lasting_reason();
-    const auto needed_ttl = 6 * members_.timing().round_trip_of_majority();
-    std::string advice = "; try again later.";
-    if (needed_ttl > current.ttl)
-        advice = ". A majority of the nodes answers only after " +
-                 redis::milliseconds_text(members_.timing().round_trip_of_majority()) +
-                 " ms; use a ttl of at least " +
-                 std::to_string(std::chrono::ceil<std::chrono::seconds>(needed_ttl).count()) +
-                 " s.";
-    return {reason.value_or(errc::no_quorum),
-            "The lock '" + current.locks->front().name + "' needs " +
-                std::to_string(members_.nodes().majority()) + " of " +
-                std::to_string(members_.nodes().size()) +
-                " nodes: " + grouped_text(members_.nodes().names(), answers_of(current)) +
-                (reason ? "." : ". What was granted is given back" + advice)};
-}
-
-void locks::send_to_node(const std::shared_ptr<attempt>& current, std::size_t node) {
+void attempts::send_to_node(const std::shared_ptr<attempt>& current, std::size_t node) {
     auto& state = current->node_states[node];
-    if (!members_.nodes().may_vote(node)) {
-        state.trouble = members_.diagnosis().objection_of(node);
-        state.trouble_reason = members_.diagnosis().reason_of(node);
+    if (!nodes_.may_vote(node)) {
+        state.trouble = client_.membership.diagnosis().objection_of(node);
+        state.trouble_reason = client_.membership.diagnosis().reason_of(node);
         return current->votes.count_refusal(node);
     }
-    auto& undos = undos_.of(members_.nodes().link_of(node));
+    auto& undos = client_.undos.of(nodes_.link_of(node));
     if (undos.is_full()) {
         state.trouble = "too many earlier requests had no answer, and are still being undone";
         return current->votes.count_refusal(node);
     }
     const auto no_token = std::make_shared<const std::string>("0");
-    state.undo.emplace(undo_of(current->locks, no_token, node), current->ttl);
+    state.undo.emplace(releases_.undo_of(current->locks, no_token, node), current->ttl);
     state.undo->about_to_send(undos);
-    spawn(ask_for_locks(current, node));
+    client_.tasks.spawn(ask_for_locks(current, node));
 }
 
-asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std::size_t node) {
-    const request_guard request(*this, node);
+asio::awaitable<void> attempts::ask_for_locks(std::shared_ptr<attempt> current, std::size_t node) {
+    const request_guard request(client_, node);
     // The attempt may be over. Then its undo may be on its way, and must not come first.
     if (current->decision != attempt::outcome::undecided) co_return;
     auto& state = current->node_states[node];
     try {
-        const acquire_call call{.set = set_,
+        const acquire_call call{.set = client_.set,
                                 .locks = *current->locks,
                                 .ttl_ms = current->ttl_ms,
                                 .client = current->client,
@@ -150,12 +62,12 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
             return current->decision == attempt::outcome::undecided;
         };
         const auto asked_at = now();
-        const auto reply = co_await ask_node(members_.nodes().link_of(node), call,
-                                             current->give_up_at, may_repeat, &known_scripts_);
-        members_.timing().on_answer(node);
-        members_.timing().note_round_trip(node, now() - asked_at);
+        const auto reply = co_await ask_node(nodes_.link_of(node), call, current->give_up_at,
+                                             may_repeat, &client_.known_scripts);
+        timing_.on_answer(node);
+        timing_.note_round_trip(node, now() - asked_at);
         if (reply.type == redis::reply::kind::error) {
-            state.fail(redis::to_error(reply.text, members_.nodes().name_of(node)));
+            state.fail(redis::to_error(reply.text, nodes_.name_of(node)));
             if (redis::proves_no_change(reply.text) && state.undo)
                 state.undo->set_state(redis::acquire_attempt::state::settled);
             current->votes.count_refusal(node);
@@ -167,7 +79,7 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
             // The slowest node may be the one that was replaced.
             if (current->decision == attempt::outcome::granted &&
                 !current->votes.outdated_nodes().empty())
-                members_.on_outdated();
+                client_.membership.on_outdated();
         }
     } catch (const redis::connection_lost& e) {
         state.fail(e);
@@ -181,8 +93,8 @@ asio::awaitable<void> locks::ask_for_locks(std::shared_ptr<attempt> current, std
     current->changed.notify();
 }
 
-void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t node,
-                          acquire_call::answer answer) {
+void attempts::handle_answer(const std::shared_ptr<attempt>& current, std::size_t node,
+                             acquire_call::answer answer) {
     auto& state = current->node_states[node];
     if (answer.is_granted) {
         // It is given back already, by the undo behind this request.
@@ -202,15 +114,15 @@ void locks::handle_answer(const std::shared_ptr<attempt>& current, std::size_t n
         state.left_ms = answer.left_ms;
         current->rivals.count_refusal(node, std::move(answer.holders));
     } else {
-        members_.on_objection(node, answer.standing);
-        state.trouble = members_.diagnosis().objection_of(node);
-        state.trouble_reason = members_.diagnosis().reason_of(node);
+        client_.membership.on_objection(node, answer.standing);
+        state.trouble = client_.membership.diagnosis().objection_of(node);
+        state.trouble_reason = client_.membership.diagnosis().reason_of(node);
     }
 }
 
 // A node whose counter is above the token does not count. Its lock is deleted by the next renewal
 // or by the release.
-bool locks::begin_confirmation(attempt& current, std::size_t node) {
+bool attempts::begin_confirmation(attempt& current, std::size_t node) {
     auto& votes = current.votes;
     if (!votes.has_granted(node) || votes.agrees(node)) return false;
     if (!votes.is_below_tokens(node)) {
@@ -221,7 +133,7 @@ bool locks::begin_confirmation(attempt& current, std::size_t node) {
     return true;
 }
 
-asio::awaitable<void> locks::confirm_at(std::shared_ptr<attempt> current, std::size_t node) {
+asio::awaitable<void> attempts::confirm_at(std::shared_ptr<attempt> current, std::size_t node) {
     struct end_guard {
         attempt& confirmed;
         ~end_guard() {
@@ -234,13 +146,12 @@ asio::awaitable<void> locks::confirm_at(std::shared_ptr<attempt> current, std::s
     auto& trouble = current->node_states[node].trouble;
     confirm_call::answer answer;
     try {
-        const confirm_call call(set_, *current->locks, votes.nonce(node), votes.counters(node),
-                                votes.tokens());
-        const auto reply =
-            co_await ask_node(members_.nodes().link_of(node), call, current->give_up_at);
-        redis::throw_if_error(reply, members_.nodes().name_of(node));
+        const confirm_call call(client_.set, *current->locks, votes.nonce(node),
+                                votes.counters(node), votes.tokens());
+        const auto reply = co_await ask_node(nodes_.link_of(node), call, current->give_up_at);
+        redis::throw_if_error(reply, nodes_.name_of(node));
         answer = call.read(reply);
-        members_.on_objection(node, answer.standing);
+        client_.membership.on_objection(node, answer.standing);
         if (!answer.is_confirmed) trouble = "lost it again";
     } catch (const error& e) {
         trouble = e.what();
@@ -251,20 +162,68 @@ asio::awaitable<void> locks::confirm_at(std::shared_ptr<attempt> current, std::s
         votes.count_loss(node);
 }
 
-void locks::start_confirmations(const std::shared_ptr<attempt>& current) {
+void attempts::start_confirmations(const std::shared_ptr<attempt>& current) {
     current->votes.fix_tokens();
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
-        if (begin_confirmation(*current, i)) spawn(confirm_at(current, i));
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (begin_confirmation(*current, i)) client_.tasks.spawn(confirm_at(current, i));
 }
 
-bool locks::has_all_answers(const attempt& current) const {
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
-        if (current.votes.is_outstanding(i) && !members_.timing().is_silent(i)) return false;
+attempts::split_step attempts::next_step_of_split(const std::shared_ptr<attempt>& current,
+                                                  const precedence& known) {
+    const auto& votes = current->votes;
+    std::size_t held = 0, granted = 0, missing = 0;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        held += current->node_states[i].is_held ? 1 : 0;
+        granted += votes.has_granted(i) ? 1 : 0;
+        missing += votes.is_outstanding(i) && !timing_.is_silent(i) ? 1 : 0;
+    }
+    const bool is_stuck = votes.is_lost() || (missing == 0 && held > 0);
+    if (granted >= nodes_.majority() || !is_stuck) return {};
+    if (current->rivals.is_held_at(nodes_.majority())) {
+        current->is_judged = true;
+        return {.gives_up = true};
+    }
+    if (held + granted + missing < nodes_.majority()) return {.gives_up = votes.is_lost()};
+    auto& split = current->split;
+    if (!split.judged_at)
+        split.judged_at = now() + std::max<duration>(now() - current->sent_at, shortest_judgement);
+    if (missing > 0 && now() < *split.judged_at)
+        return {.is_split = true, .wait_until = *split.judged_at};
+    if (held + granted < nodes_.majority()) return {.gives_up = votes.is_lost()};
+    current->first_rank = current->rivals.first_rank(known);
+    if (current->first_rank || now() >= split.ends_at) {
+        current->is_judged = true;
+        return {.gives_up = true};
+    }
+    return {.is_split = true, .wait_until = ask_again(current)};
+}
+
+// When the refusing nodes are asked; that may be now.
+time_point attempts::ask_again(const std::shared_ptr<attempt>& current) {
+    auto& split = current->split;
+    if (!split.asks_again_at) split.asks_again_at = now() + split.pauses.next_pause();
+    if (now() < *split.asks_again_at) return *split.asks_again_at;
+    split.asks_again_at.reset();
+    split.judged_at.reset();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        if (!current->node_states[i].is_held) continue;
+        current->node_states[i].is_held = false;
+        current->rivals.forget(i);
+        current->votes.ask_again(i);
+        send_to_node(current, i);
+    }
+    current->silent_from = now() + client_.node_timeout(current->ttl);
+    return current->silent_from;
+}
+
+bool attempts::has_all_answers(const attempt& current) const {
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (current.votes.is_outstanding(i) && !timing_.is_silent(i)) return false;
     return true;
 }
 
 // Waits until the attempt is granted or lost.
-asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, const precedence& known) {
+asio::awaitable<void> attempts::decide(std::shared_ptr<attempt> current, const precedence& known) {
     auto& votes = current->votes;
     const auto deadline = current->sent_at + current->ttl - drift(current->ttl);
     std::optional<time_point> grace_ends;
@@ -292,26 +251,26 @@ asio::awaitable<void> locks::decide(std::shared_ptr<attempt> current, const prec
 }
 
 // An attempt that has failed learns whether somebody has the locks, or too few nodes can tell.
-asio::awaitable<void> locks::wait_for_reasons(std::shared_ptr<attempt> current) {
+asio::awaitable<void> attempts::wait_for_reasons(std::shared_ptr<attempt> current) {
     const auto have_told = [&] {
         std::size_t count = 0;
-        for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+        for (std::size_t i = 0; i < nodes_.size(); ++i)
             if (current->node_states[i].has_told() || current->votes.has_granted(i)) ++count;
-        return count >= members_.nodes().majority();
+        return count >= nodes_.majority();
     };
     while (now() < current->answers_by() && !have_told() && !has_all_answers(*current))
         co_await current->changed.wait_until(current->answers_by());
 }
 
-asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requested_lock> requested,
-                                                            duration ttl, bool waits,
-                                                            time_point ends_by,
-                                                            const precedence& known) {
+asio::awaitable<attempt_result> attempts::try_all_nodes(std::vector<requested_lock> requested,
+                                                        duration ttl, bool waits,
+                                                        time_point ends_by,
+                                                        const precedence& known) {
     const auto current =
-        std::make_shared<attempt>(std::move(requested), ttl, members_.nodes().size(), context_);
+        std::make_shared<attempt>(std::move(requested), ttl, nodes_.size(), client_.context);
     current->ttl_ms = redis::milliseconds_text(ttl);
-    current->floor = std::to_string(members_.clocks().token_floor());
-    if (waits) current->client = client_;
+    current->floor = std::to_string(client_.clocks.token_floor());
+    if (waits) current->client = id_;
     // However this ends, what the nodes have granted is kept or given back.
     struct guard {
         guard(std::list<attempt*>& undecided, attempt& begun)
@@ -325,25 +284,36 @@ asio::awaitable<locks::attempt_result> locks::try_all_nodes(std::vector<requeste
         std::list<attempt*>& attempts;
         const std::list<attempt*>::iterator position;
     };
-    const guard abandon_guard(attempts_, *current);
+    const guard abandon_guard(undecided_, *current);
     current->sent_at = now();
-    current->give_up_at = current->sent_at + std::max(ttl, options_.reply_timeout);
+    current->give_up_at = current->sent_at + std::max(ttl, client_.reply_timeout);
     current->ends_by = ends_by;
-    current->silent_from = current->sent_at + node_timeout(ttl);
+    current->silent_from = current->sent_at + client_.node_timeout(ttl);
     // The last answers must come in time.
-    current->split.ends_at = std::min(current->sent_at + std::min(ttl / 3, longest_try()),
-                                      ends_by - 2 * members_.timing().round_trip_of_majority());
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
+    current->split.ends_at = std::min(current->sent_at + std::min(ttl / 3, client_.longest_try()),
+                                      ends_by - 2 * timing_.round_trip_of_majority());
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
         send_to_node(current, i);
     co_await decide(current, known);
     if (current->decision != attempt::outcome::granted && !current->is_judged)
         co_await wait_for_reasons(current);
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
-        if (current->votes.is_outstanding(i))
-            members_.timing().expect_answer(i, current->silent_from);
-    if (!current->votes.outdated_nodes().empty()) members_.on_outdated();
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (current->votes.is_outstanding(i)) timing_.expect_answer(i, current->silent_from);
+    if (!current->votes.outdated_nodes().empty()) client_.membership.on_outdated();
     if (current->decision == attempt::outcome::granted) start_confirmations(current);
-    co_return result_of(*current);
+    co_return attempt_results(nodes_, timing_).result_of(*current);
+}
+
+void attempts::abandon(std::string_view owner) {
+    const auto start_of_value = std::string(owner) + ";";
+    const auto is_of_owner = [&start_of_value](const requested_lock& each) {
+        return each.value.starts_with(start_of_value);
+    };
+    for (auto* each : undecided_)
+        if (std::ranges::any_of(*each->locks, is_of_owner)) {
+            each->abandon();
+            each->changed.notify();
+        }
 }
 
 }  // namespace pawl::redlock

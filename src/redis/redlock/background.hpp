@@ -22,6 +22,7 @@ public:
         std::vector<boost::asio::awaitable<void>> operations) = 0;
     // False: the client closes.
     virtual boost::asio::awaitable<bool> pause_until(time_point when) = 0;
+    [[nodiscard]] virtual bool is_closing() const noexcept = 0;
 };
 
 }  // namespace pawl::redlock

@@ -59,22 +59,24 @@ locks::locks(const options& node_options, backend_context context,
 
 locks::locks(const options& node_options, backend_context context,
              const std::vector<redis::topology_factory>& nodes, const redis::limits& bounds,
-             std::string client)
+             const std::string& client)
     : lock_base(node_options.nodes.front(), std::move(context), independent_servers_factory(nodes),
                 scheme_of(node_options.nodes.front()).channel_prefix() + client, bounds),
       redlock_options_(node_options),
       scheme_(scheme_of(node_options.nodes.front())),
-      redisson_names_(node_options.nodes.front().key),
-      client_(std::move(client)),
-      prefix_without_owner_(redis::make_value_prefix("", client_, context_.process)),
       set_(parameters_of(node_options, scheme_)),
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
                node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this),
-      requests_in_flight_(members_.nodes().size()),
-      unanswered_renewals_(members_.nodes().size()),
-      request_ended_(*context_.time, context_.strand) {
-    request_ended_.prepare();
-}
+      nodes_(members_.nodes()),
+      client_(members_, context_, options_.reply_timeout, *this, undos_, known_scripts_),
+      lock_factory_(scheme_, set_, node_options.nodes.front().key,
+                    redis::make_value_prefix("", client, context_.process), time()),
+      releases_(client_, lock_factory_),
+      renewals_(client_, lock_factory_),
+      line_(client_, lock_factory_, client),
+      attempts_(client_, releases_, client),
+      inspection_(client_, scheme_),
+      forced_releases_(client_, lock_factory_, inspection_, attempts_, owners_) {}
 
 pawl::capabilities locks::capabilities() const noexcept {
     pawl::capabilities result;
@@ -102,19 +104,9 @@ std::string locks::capability_hint(lock_mode mode, bool fair) const {
 
 std::string locks::unreachable_reason(std::string_view) const {
     std::size_t connected = 0;
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
-        if (members_.nodes().link_of(i).connected()) ++connected;
-    return connected >= members_.nodes().majority() ? std::string()
-                                                    : members_.diagnosis().objections();
-}
-
-bool locks::is_idle() {
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i) {
-        const auto& server_link = members_.nodes().link_of(i);
-        if (!server_link.connected() || members_.timing().is_silent(i)) continue;
-        if (requests_in_flight_[i] > 0 || !undos_.of(server_link).empty()) return false;
-    }
-    return true;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (nodes_.link_of(i).connected()) ++connected;
+    return connected >= nodes_.majority() ? std::string() : members_.diagnosis().objections();
 }
 
 // While a majority answers, the rest of a hold at the other nodes keeps nobody from the lock, and
@@ -124,43 +116,20 @@ asio::awaitable<void> locks::close(time_point give_up_at) {
     const auto look_again = std::chrono::milliseconds(5);  // an undo or a repair may have ended
     // Programs that make one try would otherwise form no set of far nodes, and let no node join.
     while (members_.repair().ends_soon() && now() < give_up_at)
-        co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
+        co_await client_.request_ended.wait_until(std::min(give_up_at, now() + look_again));
     undos_.begin_shutdown();  // otherwise they would be repeated until their leases end
-    while (members_.timing().has_answering_majority() && !is_idle() && now() < give_up_at)
-        co_await request_ended_.wait_until(std::min(give_up_at, now() + look_again));
+    while (members_.timing().has_answering_majority() && !client_.is_idle() && now() < give_up_at)
+        co_await client_.request_ended.wait_until(std::min(give_up_at, now() + look_again));
     if (members_.timing().has_answering_majority()) give_up_at = std::min(give_up_at, now());
     co_await lock_base::close(give_up_at);
 }
 
-// Nodes that are known to be far away get more time, if the rest of the lease is worth it. An
-// acquire may need two round trips.
-duration locks::node_timeout(duration ttl) const {
-    const auto longest = std::min<duration>(options_.reply_timeout, 1s);
-    const auto usual = std::clamp<duration>(ttl / 10, std::min<duration>(50ms, longest), longest);
-    const auto measured = 3 * members_.timing().round_trip_of_majority();
-    return std::max(usual, std::min({measured, ttl / 2, options_.reply_timeout}));
-}
-
-requested_lock locks::make_lock(const claim& wanted, std::string_view owner) const {
-    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
-        time().wall_clock().time_since_epoch());
-    return lock_with(wanted.name,
-                     redis::make_value(std::string(owner) + prefix_without_owner_, since.count()),
-                     wanted.mode);
-}
-
-requested_lock locks::lock_of(const hold& held) const {
-    return lock_with(held.claim.name, held.grant.stored_value, held.claim.mode);
-}
-
-requested_lock locks::lock_with(std::string_view name, std::string value, lock_mode mode) const {
-    requested_lock result{.name = std::string(name),
-                          .keys = scheme_.keys_of(name),
-                          .value = std::move(value),
-                          .mode = mode};
-    if (set_.layout == node_layout::redisson)
-        result.channel = redisson_names_.names_of(name).channel;
-    return result;
+asio::awaitable<release_result> locks::release(const hold& held) {
+    const operation_guard operation(*this);
+    renewals_.end_renewals_of(held);
+    owners_.forget(held.claim.owner);
+    const auto result = co_await releases_.release(held, release_deadline(held));
+    co_return result;
 }
 
 void locks::spawn(asio::awaitable<void> operation) {
@@ -183,8 +152,21 @@ void locks::on_connected(const redis::link& connected_link) {
     report_if_other_server(connected_link);
     undos_.of(connected_link).retry_now();
     // Messages that were published while there was no connection are lost.
-    for (const auto& [name, each] : waiters_)
-        each->woken.notify();
+    line_.wake_all();
+}
+
+// "wake NAME", or "lost OWNER RUN" after a forced release.
+void locks::on_message(std::string_view, std::string_view payload) {
+    constexpr std::string_view lost = "lost ";
+    if (payload.starts_with(lost)) {
+        const auto words = payload.substr(lost.size());
+        const auto end = std::min(words.find(' '), words.size());
+        return forced_releases_.on_message(words.substr(0, end),
+                                           words.substr(std::min(end + 1, words.size())));
+    }
+    constexpr std::string_view wake = "wake ";
+    if (!payload.starts_with(wake)) return;
+    line_.wake(payload.substr(wake.size()));
 }
 
 }  // namespace pawl::redlock

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "locks.hpp"
+#include "renewals.hpp"
 
 #include "node_request.hpp"
 #include "renewal_tally.hpp"
 
+#include "../transport/numbers.hpp"
+
+#include "../../core/util/back_off.hpp"
+#include "../../core/util/wakeup.hpp"
+
 #include <algorithm>
-#include <list>
+#include <chrono>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -15,15 +20,19 @@ using namespace std::chrono_literals;
 
 namespace pawl::redlock {
 
+namespace {
+
 // Of the shortest ttl: the pauses before a node is asked again that has not answered.
 constexpr auto first_pause_share = 40, longest_pause_share = 10;
 // While a node is silent, no more renewals than these wait for its answer.
 constexpr std::size_t most_unanswered_renewals = 8;
 
+}  // namespace
+
 // The renewals of one call, for holds of one mode. The requests share it, and may outlive the call.
 // A node is asked until it has extended each hold, or the hold is settled without it. An answer
 // counts as long as it comes before the deadline that it extends.
-struct locks::renewal_round {
+struct renewals::renewal_round {
     struct entry {
         std::size_t index;  // into the batch
         requested_lock lock;
@@ -94,7 +103,7 @@ struct locks::renewal_round {
 };
 
 // The call of a round is under way.
-class locks::round_mark {
+class renewals::round_mark {
 public:
     round_mark(std::list<renewal_round*>& rounds, renewal_round& begun)
         : rounds_(rounds), position_(rounds.insert(rounds.end(), &begun)) {}
@@ -111,91 +120,93 @@ private:
 };
 
 // A renewal that is sent after a release could restore the hold.
-void locks::end_renewals_of(const hold& released) noexcept {
-    for (auto* round : renewal_rounds_) {
+void renewals::end_renewals_of(const hold& released) noexcept {
+    for (auto* round : rounds_) {
         for (auto& each : round->entries)
             if (each.lock.value == released.grant.stored_value) each.is_released = true;
         round->changed.notify();
     }
 }
 
-asio::awaitable<void> locks::renew_at(redis::topology&, renewal_batch& batch) {
+asio::awaitable<void> renewals::renew(renewal_batch& batch) {
     std::vector<asio::awaitable<void>> rounds;
     for (const auto mode : {lock_mode::exclusive, lock_mode::shared}) {
-        auto round = std::make_shared<renewal_round>(batch, members_.nodes().size(), context_);
+        auto round = std::make_shared<renewal_round>(batch, nodes_.size(), client_.context);
         for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
             const auto& each = batch.renewals()[i];
             if (each.held->claim.mode != mode) continue;
-            round->entries.push_back({i, lock_of(*each.held), each.held->grant.token, each.ttl,
-                                      each.held->grant.deadline,
-                                      renewal_tally(members_.nodes().size())});
+            round->entries.push_back({i, locks_.lock_of(*each.held), each.held->grant.token,
+                                      each.ttl, each.held->grant.deadline,
+                                      renewal_tally(nodes_.size())});
             round->shortest_ttl = std::min(round->shortest_ttl, each.ttl);
         }
         if (!round->entries.empty()) rounds.push_back(renew_round(std::move(round)));
     }
-    co_await run_all(std::move(rounds));
+    co_await client_.tasks.join(std::move(rounds));
 }
 
 // Ends when each renewal is settled, or its deadline is over.
-asio::awaitable<void> locks::renew_round(std::shared_ptr<renewal_round> round) {
-    const round_mark mark(renewal_rounds_, *round);
-    for (std::size_t i = 0; i < members_.nodes().size(); ++i)
-        spawn(renew_at_node(round, i));
-    auto silent_at = now() + node_timeout(round->shortest_ttl);
+asio::awaitable<void> renewals::renew_round(std::shared_ptr<renewal_round> round) {
+    const round_mark mark(rounds_, *round);
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+        client_.tasks.spawn(renew_at_node(round, i));
+    auto silent_at = now() + client_.node_timeout(round->shortest_ttl);
     while (const auto open_until = round->open_until(now())) {
         if (now() >= silent_at) {
             silent_at = time_point::max();
-            for (std::size_t i = 0; i < members_.nodes().size(); ++i)
-                if (round->is_asked[i]) members_.timing().expect_answer(i, now());
+            for (std::size_t i = 0; i < nodes_.size(); ++i)
+                if (round->is_asked[i]) timing_.expect_answer(i, now());
         }
         co_await round->changed.wait_until(std::min(*open_until, silent_at));
     }
     if (std::ranges::any_of(round->entries, [](const renewal_round::entry& each) {
             return each.tally.has_outdated();
         }))
-        members_.on_outdated();
+        client_.membership.on_outdated();
 }
 
-asio::awaitable<void> locks::renew_at_node(std::shared_ptr<renewal_round> round, std::size_t node) {
-    core::back_off pauses(time(), {.first = round->shortest_ttl / first_pause_share,
-                                   .longest = round->shortest_ttl / longest_pause_share});
+asio::awaitable<void> renewals::renew_at_node(std::shared_ptr<renewal_round> round,
+                                              std::size_t node) {
+    core::back_off pauses(*client_.context.time,
+                          {.first = round->shortest_ttl / first_pause_share,
+                           .longest = round->shortest_ttl / longest_pause_share});
     bool may_repeat_at_once = true;
     for (;;) {
         auto positions = round->positions_for(node, now());
         if (positions.empty()) co_return;
-        const bool may_ask = !members_.timing().is_silent(node) ||
-                             unanswered_renewals_[node] < most_unanswered_renewals;
+        const bool may_ask =
+            !timing_.is_silent(node) || unanswered_[node] < most_unanswered_renewals;
         bool was_late = false;
         if (may_ask) was_late = co_await ask_for_renewals(round, node, std::move(positions));
         if (round->positions_for(node, now()).empty()) co_return;
         // The node's clock was set. The answer has its time, so the next request is right.
         if (was_late && std::exchange(may_repeat_at_once, false)) continue;
         const auto pause = std::max<duration>(pauses.next_pause(), 5ms);
-        const bool is_open = co_await pause_until(now() + pause);
+        const bool is_open = co_await client_.tasks.pause_until(now() + pause);
         if (!is_open) co_return;
     }
 }
 
 // Empty: not known.
-std::string locks::node_time_text(std::size_t node, time_point when) const {
-    const auto at_node = members_.clocks().clock_of(node, when);
+std::string renewals::node_time_text(std::size_t node, time_point when) const {
+    const auto at_node = client_.clocks.clock_of(node, when);
     if (!at_node) return {};
     return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(*at_node).count());
 }
 
-asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> round,
-                                              std::size_t node,
-                                              std::vector<std::size_t> positions) {
-    const renewal_round::request_mark mark(*round, node, unanswered_renewals_[node]);
+asio::awaitable<bool> renewals::ask_for_renewals(std::shared_ptr<renewal_round> round,
+                                                 std::size_t node,
+                                                 std::vector<std::size_t> positions) {
+    const renewal_round::request_mark mark(*round, node, unanswered_[node]);
     try {
-        renew_call call(set_);
+        renew_call call(client_.set);
         auto give_up_at = now();
         for (const auto position : positions) {
             const auto& each = round->entries[position];
             // The deadline leaves out the drift, so the lease ends that much later.
             call.add(each.lock, each.token, each.ttl,
                      node_time_text(node, each.deadline + drift(each.ttl)),
-                     node_time_text(node, now() + node_timeout(each.ttl)));
+                     node_time_text(node, now() + client_.node_timeout(each.ttl)));
             give_up_at = std::max(give_up_at, each.deadline);
         }
         const auto sent_at = now();
@@ -206,40 +217,41 @@ asio::awaitable<bool> locks::ask_for_renewals(std::shared_ptr<renewal_round> rou
                 return round->is_open(round->entries[each], now());
             });
         };
-        const auto reply = co_await ask_node(members_.nodes().link_of(node), call, give_up_at,
-                                             may_repeat, &known_scripts_);
-        members_.timing().on_answer(node);
-        members_.timing().note_round_trip(node, now() - sent_at);
+        const auto reply = co_await ask_node(nodes_.link_of(node), call, give_up_at, may_repeat,
+                                             &client_.known_scripts);
+        timing_.on_answer(node);
+        timing_.note_round_trip(node, now() - sent_at);
         if (reply.type == redis::reply::kind::error) co_return false;
         auto answer = call.read(reply);
-        members_.on_objection(node, answer.standing);
+        client_.membership.on_objection(node, answer.standing);
         if (!answer.outcomes.empty())
-            members_.clocks().note_clock(node, redis::milliseconds_of(answer.node_ms), sent_at);
+            client_.clocks.note_clock(node, redis::milliseconds_of(answer.node_ms), sent_at);
         const auto member = std::make_shared<const membership_state>(std::move(answer.member));
         for (std::size_t i = 0; i < answer.outcomes.size(); ++i)
             round->count(positions[i], node, {answer.outcomes[i], sent_at, member});
         co_return answer.is_late;
     } catch (const redis::connection_lost& e) {
-        log(members_.nodes().name_of(node) + ": a renewal was not answered: " + e.what());
+        if (client_.context.log)
+            client_.context.log(nodes_.name_of(node) + ": a renewal was not answered: " + e.what());
     } catch (const std::exception&) {}  // the node is away, which the link has logged
     co_return false;
 }
 
 // The renewal of a reader also turns its exclusive hold into a shared one, at each node where that
 // has not happened. So a downgrade that reaches a majority is completed by the next renewals.
-asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
+asio::awaitable<std::optional<grant>> renewals::downgrade(const hold& held) {
     auto shared = held;
     shared.claim.mode = lock_mode::shared;
     // Copied before the requests, so that a downgrade that was carried out cannot fail here.
     std::optional<grant> result = held.grant;
     renewal_batch batch({renewal{.held = &shared, .ttl = held.claim.ttl}});
-    co_await renew_at(*servers_, batch);
+    co_await renew(batch);
     const auto& answer = batch.renewals().front();
     if (answer.result == renewal::outcome::refused) co_return std::nullopt;
     if (answer.result != renewal::outcome::extended)
         throw error(errc::no_quorum, "The lock '" + held.claim.name +
                                          "' was not made shared at a majority of the nodes. " +
-                                         members_.diagnosis().objections());
+                                         client_.membership.diagnosis().objections());
     result->deadline = answer.deadline;
     co_return result;
 }
