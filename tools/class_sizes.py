@@ -21,7 +21,6 @@ KNOWN = {
     ("src/redis/transport/reconnecting_link.hpp", "reconnecting_link"): (39, 37),
     ("src/redis/transport/connection.hpp", "connection"): (16, 27),
     ("src/core/engine/engine.hpp", "engine"): (39, 26),
-    ("src/redis/native/locks.hpp", "locks"): (38, 14),
     ("src/sqlite/store.hpp", "store"): (31, 15),
 }
 

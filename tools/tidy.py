@@ -28,8 +28,8 @@ BACKENDS = backends()
 
 # Component -> the components that it may include, besides itself, those inside it and include/. A
 # folder without an entry belongs to the component around it. A component on the right stands for
-# those inside it, too. Each backend may include src/core and its parts only, unless its folders have
-# an order.
+# those inside it, too. Each backend may include src/core and its parts only, unless its folders
+# have an order.
 MAY_INCLUDE = {
     **{f"src/{name}": {"src/core", *(f"src/{part}" for part in entry.get("PARTS", ()))}
        for name, entry in BACKENDS.items()},

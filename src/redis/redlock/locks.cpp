@@ -167,12 +167,12 @@ void locks::spawn(asio::awaitable<void> operation) {
 }
 
 asio::awaitable<void> locks::run_spawned(asio::awaitable<void> operation) {
-    const operation_guard guard(*this);
+    const operation_guard guard(lifecycle_);
     co_await std::move(operation);
 }
 
 asio::awaitable<bool> locks::pause_until(time_point when) {
-    interruptible_pause pause(*this);
+    interruptible_pause pause(lifecycle_);
     const bool is_open = co_await pause.wait_until(when);
     co_return is_open;
 }

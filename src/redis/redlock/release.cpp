@@ -104,7 +104,7 @@ bool locks::is_decided(const release_round& round) const {
 
 // All nodes are asked: also one that did not answer the acquire may have the lock.
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(*this);
+    const operation_guard operation(lifecycle_);
     const bool was_in_time = now() < held.grant.deadline;
     end_renewals_of(held);
     owners_.forget(held.claim.owner);
