@@ -16,7 +16,6 @@ PRIVATE_FUNCTIONS, DATA_MEMBERS = 30, 20
 # Classes above the limits: they may only shrink. Nothing may be added.
 KNOWN = {
     ("src/core/engine/engine.hpp", "engine"): (39, 26),
-    ("src/redis/native/locks.hpp", "locks"): (38, 14),
 }
 
 _HEAD = re.compile(r"\b(class|struct)\s+(?:\[\[[^\]]*\]\]\s*)?([A-Za-z_][\w:]*)[^;{}()=]*\{")

@@ -3,70 +3,35 @@
 
 #include "lock_base.hpp"
 
-#include "../transport/options.hpp"
-#include "../transport/server_errors.hpp"
-
-#include "../../core/util/random.hpp"
-#include "../../core/util/wakeup.hpp"
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace asio = boost::asio;
-using namespace std::chrono_literals;
 
 namespace pawl::redis {
 
 lock_base::lock_base(const options& server_options, backend_context context,
                      const topology_factory& connect, const std::string& channel,
                      const limits& bounds)
-    : options_(server_options),
-      context_(std::move(context)),
-      bounds_(bounds),
-      servers_(connect(*this, channel)),
-      undos_(servers_, context_, bounds_, options_.reply_timeout),
+    : server_access(server_options, std::move(context), connect, *this, channel, bounds),
       connect_(connect),
-      operations_ended_(*context_.time, context_.strand) {
-    operations_ended_.prepare();
-}
-
-time_point lock_base::release_deadline(const hold& held) const {
-    const auto soonest = now() + 50ms;
-    return std::clamp(held.grant.deadline, soonest, std::max(soonest, reply_deadline()));
-}
-
-asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
-    core::wakeup pause_timer(time(), context_.strand);
-    co_await pause_timer.wait_until(now() + core::random_between(time(), at_least, at_most));
-}
+      lifecycle_(time(), context_.strand) {}
 
 asio::awaitable<void> lock_base::close(time_point give_up_at) {
     undos_.begin_shutdown();
-    co_await wait_until_idle(give_up_at);
-    is_closing_ = true;
-    for (auto* wakeup : pauses_)
-        wakeup->notify();
+    co_await lifecycle_.wait_until_idle(undos_, give_up_at);
+    lifecycle_.end_pauses();
     undos_.stop();
     co_await servers_->close(give_up_at);
     if (acknowledgements_) co_await acknowledgements_->close(give_up_at);
     if (listing_servers_) co_await (*listing_servers_)->close(give_up_at);
     // On closed links every operation ends soon.
-    co_await wait_until_idle(time_point::max());
-}
-
-asio::awaitable<void> lock_base::wait_until_idle(time_point deadline) {
-    while ((active_operations_ > 0 || !undos_.empty()) && now() < deadline) {
-        if (active_operations_ > 0)
-            co_await operations_ended_.wait_until(deadline);
-        else
-            co_await undos_.wait_until_empty(deadline);
-    }
+    co_await lifecycle_.wait_until_idle(undos_, time_point::max());
 }
 
 void lock_base::add_to_group(std::vector<renewal_group>& groups, const topology& servers,
@@ -143,42 +108,6 @@ bool lock_base::was_confirmed_before_failover(const link& server_link,
     if (known == known_servers_.end() || held.grant.needs_renewal) return false;
     const auto confirmed_at = held.grant.deadline + drift(held.claim.ttl) - held.claim.ttl;
     return confirmed_at < known->second.epoch_since;
-}
-
-void lock_base::check_room_for_undo(const link& server_link) {
-    if (!undos_.of(server_link).is_full()) return;
-    throw error(errc::unavailable,
-                std::to_string(bounds_.max_undos) +
-                    " earlier requests had no answer and are still being undone; ask again when "
-                    "the server answers.");
-}
-
-// A READONLY or MOVED reply does not end the repetition: the hold may still exist when the replica
-// is a master again, or the slot is back.
-asio::awaitable<void> lock_base::retry_release(std::string key, const request_sender& send,
-                                               duration ttl) {
-    const operation_guard operation(*this);
-    const auto deadline = now() + ttl;
-    core::back_off pauses(time(), bounds_.pauses());
-    interruptible_pause retry_pause(*this);
-    while (now() < deadline) {
-        const bool is_open =
-            co_await retry_pause.wait_until(std::min(deadline, now() + pauses.next_pause()));
-        if (!is_open || made_in_.is_forked()) co_return;
-        try {
-            co_await connected_link_of(key, deadline);
-            const auto reply = co_await send(deadline);
-            if (reply.type != reply::kind::error || !may_succeed_later(reply.text)) co_return;
-        } catch (const error&) {}
-    }
-}
-
-std::string milliseconds_text(duration time_span) {
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time_span).count());
-}
-
-bool is_wrong_type(const reply& reply) {
-    return reply.type == reply::kind::error && reply.text.find("WRONGTYPE") != std::string::npos;
 }
 
 }  // namespace pawl::redis

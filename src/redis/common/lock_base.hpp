@@ -6,21 +6,17 @@
 #pragma once
 
 #include "../scripting/run_script.hpp"
-#include "../topology/connected_link.hpp"
 #include "../transport/numbers.hpp"
 #include "acknowledgements.hpp"
+#include "lifecycle.hpp"
 #include "renewal_call.hpp"
-#include "undo_queues.hpp"
-
-#include "../../core/util/fork_mark.hpp"
-#include "../../core/util/wakeup.hpp"
+#include "server_access.hpp"
 
 #include <pawl/redis.hpp>
 #include <pawl/spi/backend.hpp>
 
 #include <cstddef>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <set>
@@ -29,15 +25,7 @@
 
 namespace pawl::redis {
 
-// The pause between two refreshes of a waiter is random between these. A refresh replaces a message
-// that was lost or never sent.
-inline constexpr duration min_refresh_interval = std::chrono::milliseconds(950);
-inline constexpr duration max_refresh_interval = std::chrono::milliseconds(1200);
-// The request of a waiting acquire, and a waiter's refresh, have at least this long for the reply,
-// even if the caller's wait ends earlier. Only a longer silence counts as an unreachable server.
-inline constexpr duration min_reply_wait = std::chrono::milliseconds(300);
-
-class lock_base : public backend, protected link::listener {
+class lock_base : public backend, protected link::listener, protected server_access {
 public:
     ~lock_base() override { servers_->forget_listener(); }
     lock_base(const lock_base&) = delete;
@@ -60,36 +48,6 @@ protected:
     // `channel` as in topology_factory.
     lock_base(const options& server_options, backend_context context,
               const topology_factory& connect, const std::string& channel, const limits& bounds);
-
-    runtime& time() const noexcept { return *context_.time; }
-    time_point now() const noexcept { return context_.time->now(); }
-    time_point reply_deadline() const { return now() + options_.reply_timeout; }
-    // The same for an attempt that does not wait.
-    time_point try_deadline() const {
-        return now() + std::min(options_.reply_timeout, context_.try_limit);
-    }
-    // The same for a request of an acquire. If the acquire waits, it gives up at `give_up_at`.
-    time_point reply_deadline(bool is_blocking, time_point give_up_at) const {
-        return is_blocking ? std::max(give_up_at, now() + min_reply_wait) : try_deadline();
-    }
-    // When a release gives up: at the hold's deadline, but between 50 ms and the reply timeout from
-    // now, and after 50 ms if the timeout is shorter.
-    time_point release_deadline(const hold& held) const;
-    // The link for the next request about this key. Ask again after each wait that precedes the
-    // request: the key may move.
-    [[nodiscard]] link& link_of(std::string_view key) const noexcept {
-        return servers_->link_of(key);
-    }
-    // Waits until the link of the key is connected, and returns it. The client knows the server's
-    // session only through its connection.
-    [[nodiscard]] boost::asio::awaitable<link*> connected_link_of(std::string_view key,
-                                                                  time_point give_up_at) const {
-        return redis::connected_link_of(*servers_, key, give_up_at);
-    }
-    boost::asio::awaitable<void> pause(duration at_least, duration at_most);
-    void log(const std::string& line) const {
-        if (context_.log) context_.log(line);
-    }
 
     // As `renew`, over the links of these servers.
     virtual boost::asio::awaitable<void> renew_at(topology& servers, renewal_batch& batch) = 0;
@@ -125,14 +83,6 @@ protected:
     // True: the epoch is another one, so there was a failover. A node of a cluster also has another
     // epoch after it has got a slot.
     bool report_if_other_server(const link& connected_link);
-    // Call this before a request over this link that may have to be undone. Throws
-    // errc::unavailable when too many undos for its server are pending.
-    void check_room_for_undo(const link& server_link);
-    // Repeats a release whose outcome is unknown until the server executes it or finally rejects
-    // it, at most for the ttl.
-    boost::asio::awaitable<void> retry_release(std::string key, const request_sender& send,
-                                               duration ttl);
-
     // The servers for listings. Their replies contain the names of other programs' keys, and a
     // reply that is too large ends its connection.
     [[nodiscard]] topology& listing_servers();
@@ -160,52 +110,10 @@ protected:
                                                                std::set<std::string> names,
                                                                lock_filter is_shown);
 
-    // Counts an operation for whose end `close` waits.
-    class operation_guard {
-    public:
-        explicit operation_guard(lock_base& base) noexcept : base_(base) {
-            ++base_.active_operations_;
-        }
-        ~operation_guard() {
-            if (--base_.active_operations_ == 0) base_.operations_ended_.notify();
-        }
-        operation_guard(const operation_guard&) = delete;
-        operation_guard& operator=(const operation_guard&) = delete;
-
-    private:
-        lock_base& base_;
-    };
-
-    // A pause within such an operation. `close` ends the pause early.
-    class interruptible_pause {
-    public:
-        explicit interruptible_pause(lock_base& base)
-            : base_(base),
-              timer_(base.time(), base.context_.strand),
-              position_(base.pauses_.insert(base.pauses_.end(), &timer_)) {}
-        ~interruptible_pause() { base_.pauses_.erase(position_); }
-        interruptible_pause(const interruptible_pause&) = delete;
-        interruptible_pause& operator=(const interruptible_pause&) = delete;
-        // False: the backend closes.
-        boost::asio::awaitable<bool> wait_until(time_point deadline) {
-            if (!base_.is_closing_) co_await timer_.wait_until(deadline);
-            co_return !base_.is_closing_;
-        }
-
-    private:
-        lock_base& base_;
-        core::wakeup timer_;
-        const std::list<core::wakeup*>::iterator position_;
-    };
-
-    [[nodiscard]] bool is_closing() const noexcept { return is_closing_; }
-
-    const options options_;
-    const backend_context context_;
-    const limits bounds_;
-    const std::shared_ptr<topology> servers_;
-    undo_queues undos_;
-    known_scripts known_scripts_;
+    using operation_guard = lifecycle::operation_guard;
+    using interruptible_pause = lifecycle::interruptible_pause;
+    // Set by `close` after it has waited for the operations and undos; the links close next.
+    [[nodiscard]] bool is_closing() const noexcept { return lifecycle_.is_closing(); }
 
 private:
     // The last answer about the hold came before the failover of which the link learned last.
@@ -214,12 +122,9 @@ private:
     // Renews all of the holds at these servers.
     boost::asio::awaitable<renewal::outcome> write_to_holds(topology& servers,
                                                             std::span<const hold> holds);
-    // Waits until no operation is active and no undo is pending.
-    boost::asio::awaitable<void> wait_until_idle(time_point deadline);
     boost::asio::awaitable<void> scan_or_note(link& server_link, key_listing& into,
                                               const std::string& glob, const std::string& type);
 
-    const core::fork_mark made_in_;
     struct known_server {
         std::string run_id;
         std::uint64_t epoch = 0;
@@ -230,18 +135,9 @@ private:
     const topology_factory connect_;
     std::unique_ptr<acknowledgements> acknowledgements_;  // made by the first durable acquire
     std::unique_ptr<separate_servers> listing_servers_;   // made by the first listing
-    // `close` waits for this. Its timer is created early, so that closing needs no memory and no
-    // new timer.
-    core::wakeup operations_ended_;
-    unsigned active_operations_ = 0;
-    std::list<core::wakeup*> pauses_;
-    // Set by `close` after it has waited for the operations and undos; the link closes next.
-    bool is_closing_ = false;
+
+protected:
+    lifecycle lifecycle_;
 };
 
-// As the scripts expect it: whole milliseconds, rounded up.
-[[nodiscard]] std::string milliseconds_text(duration time_span);
-// True: the key has another type than the script expects. The whole text is searched, because Redis
-// 6 writes the script's name before the error of a command in a script.
-[[nodiscard]] bool is_wrong_type(const reply& reply);
 }  // namespace pawl::redis

@@ -32,9 +32,9 @@ struct batched_attempt {
 
 bool locks::can_batch(std::span<const std::string> names) const {
     if (names.empty()) return true;
-    const auto first = scheme_.keys_of(names.front());
+    const auto first = scripts_.scheme().keys_of(names.front());
     return std::ranges::all_of(names, [&](const std::string& each) {
-        return servers_->may_share_request(first.lock(), scheme_.keys_of(each).lock());
+        return servers_->may_share_request(first.lock(), scripts_.scheme().keys_of(each).lock());
     });
 }
 
@@ -44,8 +44,8 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
     std::vector<grant> grants;
     try {
         const auto deadline = reply_deadline(give_up_at > now(), give_up_at);
-        const auto first_keys = scheme_.keys_of(requested.front().name);
-        auto* server_link = &link_of(first_keys);
+        const auto first_keys = scripts_.scheme().keys_of(requested.front().name);
+        auto* server_link = &scripts_.link_of(first_keys);
         if (!server_link->connected())
             server_link = co_await connected_link_of(first_keys.lock(), deadline);
         check_room_for_undo(*server_link);
@@ -53,16 +53,16 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
             milliseconds_text(requested.front().ttl), requested.front().fenced, {}};
         grants.reserve(requested.size());
         for (const auto& requested_lock : requested) {
-            const auto record = make_record(requested_lock.name, requested_lock.owner);
-            attempts.emplace_back(record, leave_of(record), requested_lock.ttl);
+            const auto record = records_.make_record(requested_lock.name, requested_lock.owner);
+            attempts.emplace_back(record, records_.leave_of(record), requested_lock.ttl);
             auto& entry = grants.emplace_back();
-            entry.stored_value = make_value(record->value_prefix(), wall_ms());
+            entry.stored_value = make_value(record->value_prefix(), scripts_.wall_ms());
             call.locks.push_back({record->lock_keys, entry.stored_value});
         }
         for (auto& attempt : attempts)
             attempt.undo_guard.about_to_send(undos_.of(*server_link));
         const auto sent_at = now();
-        const auto server_reply = co_await run(first_keys, call, deadline);
+        const auto server_reply = co_await scripts_.run(first_keys, call, deadline);
         if (server_reply.type == reply::kind::error) {
             // The script uses two keys of each lock, and any of them may be of another type.
             std::vector<typed_key> used_keys;

@@ -9,7 +9,6 @@
 #include "../transport/options.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/admin_calls.hpp"
-#include "wrong_type.hpp"
 
 #include <pawl/options.hpp>
 
@@ -59,11 +58,6 @@ std::vector<holder> parse_holders(const inspect_reply& reply, const detail_map& 
 
 }  // namespace
 
-asio::awaitable<void> locks::throw_if_lock_error(const reply& reply, const keys& lock_keys) {
-    const auto typed = typed_keys_of(lock_keys);
-    co_await throw_if_key_error(*servers_, reply, typed, reply_deadline());
-}
-
 asio::awaitable<examination> locks::examine() {
     auto report = co_await examine_servers(*servers_, time(), options_);
     co_await find_redlock_nodes(report, *servers_, time(), options_);
@@ -73,11 +67,11 @@ asio::awaitable<examination> locks::examine() {
 asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     lock_info info;
     info.name = name;
-    const auto lock_keys = scheme_.keys_of(name);
+    const auto lock_keys = scripts_.scheme().keys_of(name);
     const inspect_call call{lock_keys};
-    const auto server_reply = co_await run(lock_keys, call, reply_deadline());
+    const auto server_reply = co_await scripts_.run(lock_keys, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_lock_error(server_reply, lock_keys);
+        co_await scripts_.throw_if_lock_error(server_reply, lock_keys);
     const auto shown = call.read(server_reply);
     info.waiters = shown.waiters;
     detail_map details;
@@ -101,7 +95,7 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
     // A lock of another library may never expire.
     result.remaining = shown.left_ms < 0 ? forever : milliseconds_of(shown.left_ms);
     // If other libraries share the key, the counter may belong to an earlier hold.
-    if (!is_marked && (is_written_by_pawl(result) || !scheme_.is_shared_with_others()))
+    if (!is_marked && (is_written_by_pawl(result) || !scripts_.scheme().is_shared_with_others()))
         result.token = shown.token;
     info.held_by = std::move(result);
     co_return info;
@@ -110,45 +104,45 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     std::set<std::string> names;
     key_listing listed;
-    co_await scan(listed, scheme_.glob(prefix), "string");
+    co_await scan(listed, scripts_.scheme().glob(prefix), "string");
     for (const auto& key : listed.keys) {
-        if (auto name = scheme_.name_of(key)) names.insert(std::move(*name));
+        if (auto name = scripts_.scheme().name_of(key)) names.insert(std::move(*name));
     }
     co_return co_await inspect_all(listed, std::move(names), is_held);
 }
 
 asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token expected) {
-    const auto lock_keys = scheme_.keys_of(name);
+    const auto lock_keys = scripts_.scheme().keys_of(name);
     const force_release_call call{lock_keys, expected ? to_string(expected) : std::string(),
-                                  scheme_.is_shared_with_others()};
-    const auto server_reply = co_await run(lock_keys, call, reply_deadline());
+                                  scripts_.scheme().is_shared_with_others()};
+    const auto server_reply = co_await scripts_.run(lock_keys, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_lock_error(server_reply, lock_keys);
+        co_await scripts_.throw_if_lock_error(server_reply, lock_keys);
     co_return call.read(server_reply);
 }
 
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
-    const auto lock_keys = scheme_.keys_of(held.claim.name);
+    const auto lock_keys = scripts_.scheme().keys_of(held.claim.name);
     const auto give_up_at = held.grant.deadline;
     const downgrade_call call{lock_keys, held.grant.stored_value, milliseconds_text(held.claim.ttl),
                               held.claim.fenced ? to_string(held.grant.token) : "0"};
     // Copied before the request, so that a downgrade that was carried out cannot fail here.
     std::optional<grant> result = held.grant;
     const auto sent_at = now();
-    const auto server_reply = co_await run(lock_keys, call, give_up_at);
+    const auto server_reply = co_await scripts_.run(lock_keys, call, give_up_at);
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_lock_error(server_reply, lock_keys);
+        co_await scripts_.throw_if_lock_error(server_reply, lock_keys);
     if (!call.read(server_reply)) co_return std::nullopt;
     result->deadline = sent_at + held.claim.ttl - drift(held.claim.ttl);
     co_return result;
 }
 
 asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits) {
-    const auto lock_keys = scheme_.keys_of(name);
+    const auto lock_keys = scripts_.scheme().keys_of(name);
     const resize_call call{lock_keys, std::to_string(permits)};
-    const auto server_reply = co_await run(lock_keys, call, reply_deadline());
+    const auto server_reply = co_await scripts_.run(lock_keys, call, reply_deadline());
     if (server_reply.type == reply::kind::error)
-        co_await throw_if_lock_error(server_reply, lock_keys);
+        co_await scripts_.throw_if_lock_error(server_reply, lock_keys);
     call.read(server_reply);
 }
 

@@ -5,6 +5,7 @@
 
 #include "calls/lock_calls.hpp"
 
+#include "../common/release_retry.hpp"
 #include "../transport/server_errors.hpp"
 
 #include "../../core/util/random.hpp"
@@ -70,13 +71,13 @@ asio::awaitable<reply> locks::send_release(const lock_object& object, std::strin
 
 // The release is repeated after a lost reply. The unlock latch then has the first request's result.
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(*this);
+    const operation_guard operation(lifecycle_);
     const auto object = object_of(held);
     const auto unlock_latch = object.keys.unlock_latch(core::random_hex(time(), 16));
     const auto give_up_at = release_deadline(held);
     auto result = release_result::unknown;
     core::back_off pauses(time(), bounds_.pauses());
-    interruptible_pause retry_pause(*this);
+    interruptible_pause retry_pause(lifecycle_);
     for (;;) {
         bool should_retry = false;
         try {
@@ -102,7 +103,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
 }
 
 asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string unlock_latch) {
-    const operation_guard operation(*this);
+    const operation_guard operation(lifecycle_);
     try {
         const std::array<std::string_view, 2> words{"DEL", unlock_latch};
         co_await exec_at(*servers_, key, words, reply_deadline());
@@ -110,11 +111,11 @@ asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string un
 }
 
 asio::awaitable<void> locks::release_later(lock_object object, std::string unlock_latch) {
-    const operation_guard operation(*this);
+    const operation_guard operation(lifecycle_);
     const request_sender send = [this, &object, &unlock_latch](time_point deadline) {
         return send_release(object, unlock_latch, deadline);
     };
-    co_await retry_release(object.keys.lock, send, object.undo_period());
+    co_await retry_release(*this, lifecycle_, object.keys.lock, send, object.undo_period());
     if (!is_closing()) co_await delete_unlock_latch(object.keys.lock, std::move(unlock_latch));
 }
 

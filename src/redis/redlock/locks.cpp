@@ -125,7 +125,7 @@ asio::awaitable<void> locks::close(time_point give_up_at) {
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(*this);
+    const operation_guard operation(lifecycle_);
     renewals_.end_renewals_of(held);
     owners_.forget(held.claim.owner);
     const auto result = co_await releases_.release(held, release_deadline(held));
@@ -137,12 +137,12 @@ void locks::spawn(asio::awaitable<void> operation) {
 }
 
 asio::awaitable<void> locks::run_spawned(asio::awaitable<void> operation) {
-    const operation_guard guard(*this);
+    const operation_guard guard(lifecycle_);
     co_await std::move(operation);
 }
 
 asio::awaitable<bool> locks::pause_until(time_point when) {
-    interruptible_pause pause(*this);
+    interruptible_pause pause(lifecycle_);
     const bool is_open = co_await pause.wait_until(when);
     co_return is_open;
 }

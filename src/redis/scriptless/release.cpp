@@ -3,6 +3,7 @@
 
 #include "locks.hpp"
 
+#include "../common/release_retry.hpp"
 #include "../transport/server_errors.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -45,7 +46,7 @@ asio::awaitable<void> locks::renew_hold(topology& servers, renewal_batch& batch,
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(*this);
+    const operation_guard operation(lifecycle_);
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = release_deadline(held);
     try {
@@ -70,7 +71,7 @@ asio::awaitable<void> locks::release_later(hold held) {
     const request_sender send = [this, &lock_keys, &held](time_point deadline) {
         return delete_value(lock_keys.lock(), held.grant.stored_value, deadline);
     };
-    co_await retry_release(std::string(lock_keys.lock()), send, held.claim.ttl);
+    co_await retry_release(*this, lifecycle_, std::string(lock_keys.lock()), send, held.claim.ttl);
 }
 
 }  // namespace pawl::redis::scriptless

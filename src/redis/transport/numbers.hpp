@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Parsers for numbers in a server's replies; the result is 0 if there is no number.
+// Numbers in requests and replies. Without a number in a reply, the result is 0.
 #pragma once
 
 #include "link.hpp"
@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <string>
+#include <string_view>
 
 namespace pawl::redis {
 
@@ -30,6 +32,11 @@ template <class Number = std::uint64_t>
 [[nodiscard]] inline std::chrono::milliseconds milliseconds_of(std::int64_t count) {
     constexpr std::int64_t century = 3'155'760'000'000;
     return std::chrono::milliseconds(std::clamp(count, -century, century));
+}
+
+// As the scripts expect it: whole milliseconds, rounded up.
+[[nodiscard]] inline std::string milliseconds_text(duration time_span) {
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time_span).count());
 }
 
 }  // namespace pawl::redis

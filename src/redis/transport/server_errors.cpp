@@ -175,6 +175,10 @@ bool forbids_scripts(std::string_view words) {
     return text.find("'evalsha'") != std::string::npos || text.find("'eval'") != std::string::npos;
 }
 
+bool is_wrong_type(const reply& reply) noexcept {
+    return reply.type == reply::kind::error && reply.text.find("WRONGTYPE") != std::string::npos;
+}
+
 error to_error(std::string_view words, const std::string& subject) {
     words = without_script_prefix(words);
     const auto* match = find_rule(words);

@@ -33,6 +33,10 @@ namespace pawl::redis {
 // True: the server, or the user's rights, forbid scripts. They changed nothing.
 [[nodiscard]] bool forbids_scripts(std::string_view server_words);
 
+// True: the key has another type than the request expects. The whole text is searched, because
+// Redis 6 writes the script's name before the error of a command in a script.
+[[nodiscard]] bool is_wrong_type(const reply& reply) noexcept;
+
 // One sentence with the server's words and an advice. `subject` is the lock's key or the server.
 [[nodiscard]] error to_error(std::string_view server_words, const std::string& subject);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Holds with a value of the caller's own, as other libraries use them.
-#include "locks.hpp"
+#include "caller_values.hpp"
 
 #include "../common/acquire_attempt.hpp"
 #include "../common/lock_errors.hpp"
+#include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/acquire_calls.hpp"
 
@@ -25,22 +25,22 @@ void check_not_being_undone(const undo_queues& undos, const keys& lock_keys, con
 
 }  // namespace
 
-asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& requested) {
-    const auto lock_keys = scheme_.keys_of(requested.name);
-    check_not_being_undone(undos_, lock_keys, requested, "choose another value.");
+asio::awaitable<std::optional<grant>> caller_values::acquire(const claim& requested) {
+    const auto lock_keys = scripts_.scheme().keys_of(requested.name);
+    check_not_being_undone(access_.undos(), lock_keys, requested, "choose another value.");
     undo_queue::undo undo;
     undo.lock = lock_keys.lock();
     undo.value = requested.value;
     undo.send = [this, name = requested.name, value = requested.value](time_point deadline) {
-        return send_undo(name, value, deadline);
+        return releases_.release_value(name, value, deadline);
     };
     acquire_attempt attempt(std::move(undo), requested.ttl);
-    const auto deadline = try_deadline();
+    const auto deadline = access_.try_deadline();
     try {
-        auto* server_link = &link_of(lock_keys);
-        check_room_for_undo(*server_link);
+        auto* server_link = &scripts_.link_of(lock_keys);
+        access_.check_room_for_undo(*server_link);
         if (!server_link->connected())
-            server_link = co_await connected_link_of(lock_keys.lock(), deadline);
+            server_link = co_await access_.connected_link_of(lock_keys.lock(), deadline);
         const acquire_call call{.lock_keys = lock_keys,
                                 .value = requested.value,
                                 .ttl_ms = milliseconds_text(requested.ttl),
@@ -49,13 +49,13 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
         // grant any more.
         std::optional<grant> result(std::in_place);
         result->stored_value = requested.value;
-        attempt.about_to_send(undos_.of(*server_link));
-        const auto sent_at = now();
-        const auto server_reply = co_await run(lock_keys, call, deadline);
+        attempt.about_to_send(access_.undos().of(*server_link));
+        const auto sent_at = access_.now();
+        const auto server_reply = co_await scripts_.run(lock_keys, call, deadline);
         if (server_reply.type == reply::kind::error) {
             if (proves_no_change(server_reply.text))
                 attempt.set_state(acquire_attempt::state::settled);
-            co_await throw_if_lock_error(server_reply, lock_keys);
+            co_await scripts_.throw_if_lock_error(server_reply, lock_keys);
         }
         const auto outcome = call.read(server_reply);
         attempt.set_state(acquire_attempt::state::settled);
@@ -68,18 +68,18 @@ asio::awaitable<std::optional<grant>> locks::acquire_caller_value(const claim& r
     }
 }
 
-asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
-    const auto lock_keys = scheme_.keys_of(requested.name);
-    check_not_being_undone(undos_, lock_keys, requested,
+asio::awaitable<std::optional<grant>> caller_values::adopt(const claim& requested) {
+    const auto lock_keys = scripts_.scheme().keys_of(requested.name);
+    check_not_being_undone(access_.undos(), lock_keys, requested,
                            "the hold may end now, so acquire the lock again.");
-    const auto deadline = try_deadline();
+    const auto deadline = access_.try_deadline();
     try {
         const adopt_call call{lock_keys, requested.value, milliseconds_text(requested.ttl),
                               requested.fenced};
-        const auto sent_at = now();
-        const auto server_reply = co_await run(lock_keys, call, deadline);
+        const auto sent_at = access_.now();
+        const auto server_reply = co_await scripts_.run(lock_keys, call, deadline);
         if (server_reply.type == reply::kind::error)
-            co_await throw_if_lock_error(server_reply, lock_keys);
+            co_await scripts_.throw_if_lock_error(server_reply, lock_keys);
         const auto token = call.read(server_reply);
         if (!token) co_return std::nullopt;
         grant result{.deadline = sent_at + requested.ttl - drift(requested.ttl),
@@ -89,14 +89,6 @@ asio::awaitable<std::optional<grant>> locks::adopt(const claim& requested) {
     } catch (const connection_lost& e) {
         throw lock_unreachable(requested.name, e.what());
     }
-}
-
-asio::awaitable<reply> locks::send_undo(const std::string& name, const std::string& value,
-                                        time_point give_up_at) {
-    const auto lock_keys = scheme_.keys_of(name);
-    const local_successor no_successor;
-    auto sent = co_await send_release(lock_keys, value, no_successor, false, give_up_at);
-    co_return std::move(sent.server_reply);
 }
 
 }  // namespace pawl::redis

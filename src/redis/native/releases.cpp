@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "locks.hpp"
+#include "releases.hpp"
 
+#include "../common/release_retry.hpp"
 #include "../common/values.hpp"
+#include "../topology/connected_link.hpp"
+#include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
-#include "redis_scripts.hpp"
 #include "wrong_type.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -13,50 +15,18 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace asio = boost::asio;
-using namespace std::chrono_literals;
 
 namespace pawl::redis {
-asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
-    std::vector<keys> all_keys;
-    all_keys.reserve(batch.renewals().size());
-    std::vector<renewal_group> exclusive;
-    std::vector<renewal_group> non_exclusive;
-    for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
-        const auto& requested = batch.renewals()[i].held->claim;
-        auto& groups = requested.mode == lock_mode::exclusive ? exclusive : non_exclusive;
-        const auto& lock_keys = all_keys.emplace_back(scheme_.keys_of(requested.name));
-        add_to_group(groups, servers, lock_keys.lock(), i);
-    }
-    std::vector<asio::awaitable<void>> requests;
-    for (auto& each : exclusive)
-        requests.push_back(renew_group<renew_call>(servers, batch, all_keys, std::move(each)));
-    for (auto& each : non_exclusive)
-        requests.push_back(
-            renew_group<renew_non_exclusive_call>(servers, batch, all_keys, std::move(each)));
-    co_await run_all(std::move(requests));
-}
 
-template <class Call>
-asio::awaitable<void> locks::renew_group(topology& servers, renewal_batch& batch,
-                                         std::span<const keys> all_keys, renewal_group group) {
-    Call call(group.indices.size());
-    for (const auto index : group.indices) {
-        const auto& requested = batch.renewals()[index];
-        call.add(all_keys[index], requested.held->grant.stored_value,
-                 milliseconds_text(requested.ttl));
-    }
-    co_await renew_with_script(servers, all_keys[group.indices.front()].lock(), call, batch,
-                               group.indices);
-}
-
-asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
-                                                         std::string_view stored_value,
-                                                         const local_successor& successor,
-                                                         bool queue_first, time_point give_up_at,
-                                                         link* known) {
+asio::awaitable<releases::sent_release> releases::send_release(const keys& lock_keys,
+                                                               std::string_view stored_value,
+                                                               const local_successor& successor,
+                                                               bool queue_first,
+                                                               time_point give_up_at, link* known) {
     std::string value, ttl_ms;
     release_call call{.lock_keys = lock_keys, .value = stored_value, .queue_first = queue_first};
     if (successor.record) {
@@ -67,22 +37,22 @@ asio::awaitable<locks::sent_release> locks::send_release(const keys& lock_keys,
         call.successor_ttl_ms = ttl_ms;
     }
     sent_release sent;
-    sent.server_reply = co_await run(lock_keys, call, give_up_at, prelude::none, known);
+    sent.server_reply = co_await scripts_.run(lock_keys, call, give_up_at, prelude::none, known);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
 
-asio::awaitable<locks::sent_release> locks::send_non_exclusive_release(
+asio::awaitable<releases::sent_release> releases::send_non_exclusive_release(
     const keys& lock_keys, std::string_view stored_value, time_point give_up_at) {
     const release_non_exclusive_call call{lock_keys, stored_value};
     sent_release sent;
-    sent.server_reply = co_await run(lock_keys, call, give_up_at);
+    sent.server_reply = co_await scripts_.run(lock_keys, call, give_up_at);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
 
 // Not a coroutine of its own, which would cost an allocation.
-asio::awaitable<locks::sent_release> locks::send_release_by_mode(
+asio::awaitable<releases::sent_release> releases::send_release_by_mode(
     const hold& held, const keys& lock_keys, const local_successor& successor, bool queue_first,
     time_point give_up_at, link* known) {
     const auto& stored_value = held.grant.stored_value;
@@ -91,15 +61,16 @@ asio::awaitable<locks::sent_release> locks::send_release_by_mode(
     return send_non_exclusive_release(lock_keys, stored_value, give_up_at);
 }
 
-asio::awaitable<reply> locks::resend_release(const hold& held, time_point give_up_at) {
-    const auto lock_keys = scheme_.keys_of(held.claim.name);
+asio::awaitable<reply> releases::resend_release(const hold& held, time_point give_up_at) {
+    const auto lock_keys = scripts_.scheme().keys_of(held.claim.name);
     const local_successor no_successor;
     auto sent = co_await send_release_by_mode(held, lock_keys, no_successor, false, give_up_at);
     co_return std::move(sent.server_reply);
 }
 
-asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, const keys& lock_keys,
-                                                           time_point give_up_at) {
+asio::awaitable<release_result> releases::diagnose_wrong_type(const hold& held,
+                                                              const keys& lock_keys,
+                                                              time_point give_up_at) {
     const bool is_exclusive = held.claim.mode == lock_mode::exclusive;
     for (const auto& typed : typed_keys_of(lock_keys)) {
         const bool is_holding_key = typed.key == lock_keys.lock() ||
@@ -107,20 +78,20 @@ asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, con
                                     typed.key == lock_keys.details();
         if (!is_holding_key || (is_exclusive && typed.key != lock_keys.lock())) continue;
         const std::array<std::string_view, 2> command{"TYPE", typed.key};
-        const auto type = co_await exec_at(*servers_, typed.key, command, give_up_at);
+        const auto type = co_await exec_at(access_.servers(), typed.key, command, give_up_at);
         if (type.type == reply::kind::error) co_return release_result::unknown;
         if (type.text != typed.type && type.text != "none") co_return release_result::taken_over;
     }
-    log(std::string(lock_keys.lock()) +
-        ": could not be released, because another key of this lock has a value of the "
-        "wrong type; the hold ends with its lease.");
+    access_.log(std::string(lock_keys.lock()) +
+                ": could not be released, because another key of this lock has a value of the "
+                "wrong type; the hold ends with its lease.");
     co_return release_result::unknown;
 }
 
-asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(*this);
-    auto lock_keys = scheme_.keys_of(held.claim.name, std::exchange(spare_key_text_, {}));
-    const auto give_up_at = release_deadline(held);
+asio::awaitable<release_result> releases::release(const hold& held) {
+    const lifecycle::operation_guard operation(lifecycle_);
+    auto lock_keys = scripts_.scheme().keys_of(held.claim.name, std::exchange(spare_key_text_, {}));
+    const auto give_up_at = access_.release_deadline(held);
     auto result = release_result::unknown;
     local_successor successor;
     undo_queue::prepared_entry undo;
@@ -128,18 +99,18 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     undo_queue::origin origin;
     try {
         // Choose the successor after the wait for a connection: a waiter may leave at any time.
-        auto* server_link = &link_of(lock_keys);
+        auto* server_link = &scripts_.link_of(lock_keys);
         if (!server_link->connected())
-            server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
+            server_link = co_await access_.connected_link_of(lock_keys.lock(), give_up_at);
         successor = choose_successor(held.claim);
         // After many hand-offs within this process, the queue at the server decides.
         const auto local_hand_offs = local_hand_offs_.find(held.claim.name);
         const bool queue_first = local_hand_offs != local_hand_offs_.end() &&
-                                 local_hand_offs->second >= bounds_.max_local_hand_offs;
-        undos = &undos_.of(*server_link);
+                                 local_hand_offs->second >= access_.bounds().max_local_hand_offs;
+        undos = &access_.undos().of(*server_link);
         origin = undos->present_origin();
-        if (successor.record) undo = undo_queue::prepare(leave_of(successor.record));
-        const auto sent_at = now();
+        if (successor.record) undo = undo_queue::prepare(records_.leave_of(successor.record));
+        const auto sent_at = access_.now();
         const auto sent = co_await send_release_by_mode(held, lock_keys, successor, queue_first,
                                                         give_up_at, server_link);
         result = sent.outcome.result;
@@ -155,28 +126,29 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         else if (!undo.empty())
             undos->add(std::move(undo), successor.ttl, origin);
     }
-    if (result == release_result::unknown && !is_closing())
-        asio::co_spawn(context_.strand, release_later(held), asio::detached);
+    if (result == release_result::unknown && !lifecycle_.is_closing())
+        asio::co_spawn(access_.context().strand, release_later(held), asio::detached);
     const bool may_fail_over =
-        !options_.sentinel.addresses.empty() || !options_.cluster_nodes.empty();
-    if (result == release_result::released && may_fail_over) recent_releases_.add(held, now());
+        !access_.settings().sentinel.addresses.empty() || !access_.settings().cluster_nodes.empty();
+    if (result == release_result::released && may_fail_over)
+        recent_releases_.add(held, access_.now());
     spare_key_text_ = std::move(lock_keys).take_text();
     co_return result;
 }
 
 // The first local waiter that can be the successor.
-locks::local_successor locks::choose_successor(const claim& released) const {
+releases::local_successor releases::choose_successor(const claim& released) const {
     if (released.mode != lock_mode::exclusive) return {};
     const auto* waiting_successor = waiters_.find_successor(released.name);
     if (waiting_successor == nullptr) return {};
-    return {waiting_successor->record, waiting_successor->ttl, wall_ms()};
+    return {waiting_successor->record, waiting_successor->ttl, scripts_.wall_ms()};
 }
 
 // Without memory for the grant, the waiter refreshes at once, and finds the grant at the server.
-void locks::hand_to_successor(const std::string& name, const local_successor& successor,
-                              undo_queue& undos, undo_queue::prepared_entry undo,
-                              const std::optional<fencing_token>& token,
-                              time_point sent_at) noexcept {
+void releases::hand_to_successor(const std::string& name, const local_successor& successor,
+                                 undo_queue& undos, undo_queue::prepared_entry undo,
+                                 const std::optional<fencing_token>& token,
+                                 time_point sent_at) noexcept {
     auto* waiting_successor = waiters_.find_by_owner(successor.owner());
     try {
         if (!token) {
@@ -188,7 +160,8 @@ void locks::hand_to_successor(const std::string& name, const local_successor& su
         if (waiting_successor == nullptr)
             undos.add(std::move(undo), successor.ttl, undos.present_origin());
         // Without this bound, names that are used once would stay for ever. Counting begins anew.
-        if (local_hand_offs_.size() >= bounds_.max_counted_hand_offs) local_hand_offs_.clear();
+        if (local_hand_offs_.size() >= access_.bounds().max_counted_hand_offs)
+            local_hand_offs_.clear();
         ++local_hand_offs_[name];
         if (waiting_successor != nullptr && !waiting_successor->received_grant)
             grant_to_successor(*waiting_successor, successor, *token, sent_at);
@@ -197,8 +170,8 @@ void locks::hand_to_successor(const std::string& name, const local_successor& su
     }
 }
 
-void locks::grant_to_successor(waiter& waiting_successor, const local_successor& successor,
-                               fencing_token token, time_point sent_at) {
+void releases::grant_to_successor(waiter& waiting_successor, const local_successor& successor,
+                                  fencing_token token, time_point sent_at) {
     grant result;
     result.deadline = sent_at + waiting_successor.ttl - drift(waiting_successor.ttl);
     result.token = token;
@@ -209,37 +182,47 @@ void locks::grant_to_successor(waiter& waiting_successor, const local_successor&
 
 // Repeating a release is harmless: it names the value of a hold, and no other hold has that value.
 // Without memory the locks stay until their leases end.
-void locks::repeat_recent_releases(const link& connected_link) {
+void releases::repeat_recent_releases(const link& connected_link) {
     try {
-        auto released = recent_releases_.at(now());
+        auto released = recent_releases_.at(access_.now());
         std::erase_if(released, [&](const hold& each) {
-            return &link_of(scheme_.keys_of(each.claim.name)) != &connected_link;
+            return &scripts_.link_of(scripts_.scheme().keys_of(each.claim.name)) != &connected_link;
         });
         if (!released.empty())
-            asio::co_spawn(context_.strand, repeat_releases(std::move(released)), asio::detached);
+            asio::co_spawn(access_.context().strand, repeat_releases(std::move(released)),
+                           asio::detached);
     } catch (const std::bad_alloc&) {}
 }
 
 // One after the other, so that a new master gets no burst.
-asio::awaitable<void> locks::repeat_releases(std::vector<hold> released) {
-    const operation_guard operation(*this);
+asio::awaitable<void> releases::repeat_releases(std::vector<hold> released) {
+    const lifecycle::operation_guard operation(lifecycle_);
     for (auto& each : released) {
-        if (is_closing()) co_return;
+        if (lifecycle_.is_closing()) co_return;
         bool is_done = false;
         try {
             const auto reply = co_await resend_release(each, each.grant.deadline);
             is_done = reply.type != reply::kind::error || !may_succeed_later(reply.text);
         } catch (const error&) {}
         if (!is_done)
-            asio::co_spawn(context_.strand, release_later(std::move(each)), asio::detached);
+            asio::co_spawn(access_.context().strand, release_later(std::move(each)),
+                           asio::detached);
     }
 }
 
-asio::awaitable<void> locks::release_later(hold held) {
+asio::awaitable<reply> releases::release_value(const std::string& name, const std::string& value,
+                                               time_point give_up_at) {
+    const auto lock_keys = scripts_.scheme().keys_of(name);
+    const local_successor no_successor;
+    auto sent = co_await send_release(lock_keys, value, no_successor, false, give_up_at);
+    co_return std::move(sent.server_reply);
+}
+
+asio::awaitable<void> releases::release_later(hold held) {
     const request_sender send = [&](time_point deadline) { return resend_release(held, deadline); };
-    const auto lock_keys = scheme_.keys_of(held.claim.name);
+    const auto lock_keys = scripts_.scheme().keys_of(held.claim.name);
     std::string key(lock_keys.lock());
-    co_await retry_release(std::move(key), send, held.claim.ttl);
+    co_await retry_release(access_, lifecycle_, std::move(key), send, held.claim.ttl);
 }
 
 }  // namespace pawl::redis

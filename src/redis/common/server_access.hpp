@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The servers of a client, its undo queues, and the times that requests have for their replies.
+// Every part of a backend needs these.
+#pragma once
+
+#include "../scripting/known_scripts.hpp"
+#include "../topology/connected_link.hpp"
+#include "limits.hpp"
+#include "undo_queues.hpp"
+
+#include <pawl/redis.hpp>
+#include <pawl/spi/backend.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace pawl::redis {
+
+// The pause between two refreshes of a waiter is random between these. A refresh replaces a message
+// that was lost or never sent.
+inline constexpr duration min_refresh_interval = std::chrono::milliseconds(950);
+inline constexpr duration max_refresh_interval = std::chrono::milliseconds(1200);
+// The request of a waiting acquire, and a waiter's refresh, have at least this long for the reply,
+// even if the caller's wait ends earlier. Only a longer silence counts as an unreachable server.
+inline constexpr duration min_reply_wait = std::chrono::milliseconds(300);
+
+// Used on one strand.
+class server_access {
+public:
+    server_access(const server_access&) = delete;
+    server_access& operator=(const server_access&) = delete;
+
+    [[nodiscard]] const options& settings() const noexcept { return options_; }
+    [[nodiscard]] const backend_context& context() const noexcept { return context_; }
+    [[nodiscard]] const limits& bounds() const noexcept { return bounds_; }
+    [[nodiscard]] topology& servers() const noexcept { return *servers_; }
+    [[nodiscard]] undo_queues& undos() noexcept { return undos_; }
+    // The scripts whose text the servers have.
+    [[nodiscard]] known_scripts& texts_at_servers() noexcept { return known_scripts_; }
+
+    runtime& time() const noexcept { return *context_.time; }
+    time_point now() const noexcept { return context_.time->now(); }
+    time_point reply_deadline() const { return now() + options_.reply_timeout; }
+    // The same for an attempt that does not wait.
+    time_point try_deadline() const {
+        return now() + std::min(options_.reply_timeout, context_.try_limit);
+    }
+    // The same for a request of an acquire. If the acquire waits, it gives up at `give_up_at`.
+    time_point reply_deadline(bool is_blocking, time_point give_up_at) const {
+        return is_blocking ? std::max(give_up_at, now() + min_reply_wait) : try_deadline();
+    }
+    // When a release gives up: at the hold's deadline, but between 50 ms and the reply timeout from
+    // now, and after 50 ms if the timeout is shorter.
+    time_point release_deadline(const hold& held) const;
+    // The link for the next request about this key. Ask again after each wait that precedes the
+    // request: the key may move.
+    [[nodiscard]] link& link_of(std::string_view key) const noexcept {
+        return servers_->link_of(key);
+    }
+    // Waits until the link of the key is connected, and returns it. The client knows the server's
+    // session only through its connection.
+    [[nodiscard]] boost::asio::awaitable<link*> connected_link_of(std::string_view key,
+                                                                  time_point give_up_at) const {
+        return redis::connected_link_of(*servers_, key, give_up_at);
+    }
+    // Call this before a request over this link that may have to be undone. Throws
+    // errc::unavailable when too many undos for its server are pending.
+    void check_room_for_undo(const link& server_link);
+    boost::asio::awaitable<void> pause(duration at_least, duration at_most);
+    void log(const std::string& line) const {
+        if (context_.log) context_.log(line);
+    }
+
+protected:
+    // `channel` as in topology_factory.
+    server_access(const options& server_options, backend_context context,
+                  const topology_factory& connect, link::listener& receiver,
+                  const std::string& channel, const limits& bounds);
+    ~server_access() = default;
+
+    const options options_;
+    const backend_context context_;
+    const limits bounds_;
+    const std::shared_ptr<topology> servers_;
+    undo_queues undos_;
+    known_scripts known_scripts_;
+};
+
+}  // namespace pawl::redis

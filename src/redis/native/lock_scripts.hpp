@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Runs the scripts of the native layout at the server of a lock.
+#pragma once
+
+#include "../common/keys.hpp"
+#include "../common/server_access.hpp"
+#include "../scripting/run_script.hpp"
+#include "../scripting/short_text.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace pawl::redis {
+
+// Used on one strand.
+class lock_scripts {
+public:
+    // `access` must outlive the object.
+    explicit lock_scripts(server_access& access);
+    lock_scripts(const lock_scripts&) = delete;
+    lock_scripts& operator=(const lock_scripts&) = delete;
+
+    [[nodiscard]] const key_scheme& scheme() const noexcept { return scheme_; }
+    [[nodiscard]] link& link_of(const keys& lock_keys) const noexcept {
+        return access_.link_of(lock_keys.lock());
+    }
+    // Runs the script of the call at the server of the lock. All arguments must outlive the
+    // operation. `known` as in run_script.
+    template <class Call>
+    [[nodiscard]] boost::asio::awaitable<reply> run(const keys& lock_keys, const Call& call,
+                                                    time_point give_up_at,
+                                                    prelude usual = prelude::none,
+                                                    link* known = nullptr,
+                                                    sending_time* sent = nullptr) const {
+        return run_script(access_.servers(), lock_keys.lock(), call, words_of_, give_up_at, usual,
+                          known, nullptr, sent);
+    }
+    // If the reply is an error, throws the matching error for that lock.
+    boost::asio::awaitable<void> throw_if_lock_error(const reply& reply, const keys& lock_keys);
+    // The wall clock, in ms since 1970.
+    [[nodiscard]] std::int64_t wall_ms() const;
+
+    // Of the last request of an acquire or a waiter.
+    [[nodiscard]] duration round_trip() const noexcept { return round_trip_; }
+    void note_round_trip(duration round_trip) noexcept { round_trip_ = round_trip; }
+
+private:
+    // "FLOOR KEEP_MS" for the scripts. FLOOR is the token of this server's clock when the
+    // connection was made: every later token must be above it. KEEP_MS is how long the server keeps
+    // an unused counter.
+    [[nodiscard]] short_text token_floor(const session& server_session) const;
+    struct words_of_server {
+        const lock_scripts& parent;
+        server_words operator()(const link& server_link) const;
+    };
+    // What is made from a server's session, until the session changes. Never erased, since requests
+    // refer to it.
+    struct session_texts {
+        std::string channel_prefix;  // if the session has a channel tag
+        std::chrono::microseconds since_1970{-1};
+        std::uint64_t epoch = 0;
+        std::string replication;
+        short_text floor;
+    };
+
+    server_access& access_;
+    const key_scheme scheme_;
+    const words_of_server words_of_{*this};
+    mutable std::map<const link*, session_texts> session_texts_;
+    duration round_trip_{};
+};
+
+}  // namespace pawl::redis
