@@ -101,6 +101,15 @@ class Dev(unittest.TestCase):
                 (["-LE", "a", "--long", "-LE", "c"], ["-LE", "a|c"])):
             self.assertEqual(self.ctest_arguments(*arguments), passed, arguments)
 
+    def test_quickstart_builds_the_example_only(self):
+        for path, preset in (("build-quickstart/flash_sale", "quickstart"),
+                             ("build/flash_sale", "dev")):
+            self.add_program(path)
+            run = self.dev("quickstart", "--redlock")
+            self.assertEqual(run.returncode, 3, run.stderr)
+            self.assertIn(f"built: {preset} flash_sale\n", run.stdout)
+            self.assertIn("argument: --redlock\n", run.stdout)
+
     def test_help_names_every_command(self):
         run = self.dev("help")
         self.assertEqual(run.returncode, 0, run.stderr)
