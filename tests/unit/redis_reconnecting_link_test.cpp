@@ -162,9 +162,9 @@ TEST(ConnectionWaiters, OnlyEntriesWithAFailureEndTheirWait) {
     connection_waiters waiters;
     EXPECT_TRUE(waiters.empty());
     {
-        const connection_waiters::entry earlier(waiters, time, strand);
+        connection_waiters::entry earlier(waiters, time, strand);
         time.advance(2s);
-        const connection_waiters::entry later(waiters, time, strand);
+        connection_waiters::entry later(waiters, time, strand);
         waiters.end_waits([&](const connection_waiters::entry& waiter) -> std::exception_ptr {
             if (time.now() - waiter.since < 1s) return nullptr;
             return std::make_exception_ptr(std::runtime_error("no connection"));

@@ -62,8 +62,8 @@ struct connection_attempt {
 
 // The server of a link's present attempt or connection, as messages name it.
 struct link_target {
-    std::string subject;  // the service
-    bool is_sought;       // a locator looks for the server
+    std::string subject;     // the service
+    bool is_sought = false;  // a locator looks for the server
     redis::location location{};
 
     [[nodiscard]] std::string server_name() const { return text_of(location.server); }

@@ -23,7 +23,7 @@ class host_look_up {
 public:
     using result_handler = std::function<void(net::addresses)>;
 
-    host_look_up(runtime& time, boost::asio::any_io_executor strand)
+    host_look_up(runtime& time, const boost::asio::any_io_executor& strand)
         : strand_(strand), ended_(time, strand) {}
 
     [[nodiscard]] bool is_running() const noexcept { return !running_.expired(); }
