@@ -358,8 +358,12 @@ def check_links(path, text, report, root):
 NAMED_TEST = re.compile(r"`(unit|conformance|chaos|cli|storm|simulation|fuzz)\.(\w+)(?:\.(\w+))?`")
 
 
-def tests_of(root, folder):
-    return "".join(each.read_text() for each in (root / "tests" / folder).glob("*_test.cpp"))
+TESTS_OF = {"storm": "real/storm"}  # where that is not the folder of the name
+
+
+def tests_of(root, kind):
+    folder = root / "tests" / TESTS_OF.get(kind, kind)
+    return "".join(each.read_text() for each in folder.glob("*_test.cpp"))
 
 
 # Backends' promises are tests without a suite of their own.

@@ -12,13 +12,14 @@
 //   P stops listening with its grant | the next message is for P's other thread, not yet listening
 #include "mixed_processes.hpp"
 
+#include <real/record/checker.hpp>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
-#include <limits>
 #include <string_view>
 
 namespace {
@@ -36,37 +37,43 @@ struct contention_length {
 constexpr contention_length short_length{.usual = 800, .with_replica = 200, .with_redlock = 100};
 constexpr contention_length full_length{.usual = 2500, .with_replica = 400, .with_redlock = 300};
 
+// Of the number of a hold: the upper part is the process. Java's have even numbers.
+constexpr unsigned first_bit_of_process = 40;
+
 // The holds of each name.
-std::vector<support::history> read_logs(const mixed_processes& processes, std::size_t count,
-                                        std::size_t names) {
-    std::vector<support::history> all(names);
+std::vector<real::lock_records> read_logs(const mixed_processes& processes, std::size_t count,
+                                          std::size_t names) {
+    std::vector<real::lock_records> all(names);
     for (std::size_t i = 0; i < count; ++i) {
         std::ifstream log(processes.file("log" + std::to_string(i)));
-        support::hold_record record;
-        record.owner = i % 2 == 0 ? "Java" : "Pawl";
-        record.deadline = std::numeric_limits<support::instant>::max();
+        real::hold_record record{.hold = i << first_bit_of_process};
         std::size_t name = 0;
-        while (log >> name >> record.token >> record.invoked >> record.returned >> record.ended)
+        while (log >> name >> record.token >> record.invoked >> record.returned >>
+               record.believed) {
             all.at(name).holds.push_back(record);
+            ++record.hold;
+        }
     }
     return all;
 }
 
 // A lock without tokens: the order of the holds replaces them.
-void set_tokens_by_time(support::history& recorded) {
+void set_tokens_by_time(real::lock_records& recorded) {
     std::sort(recorded.holds.begin(), recorded.holds.end(),
               [](const auto& a, const auto& b) { return a.returned < b.returned; });
     for (std::size_t i = 0; i < recorded.holds.size(); ++i)
         recorded.holds[i].token = i + 1;
 }
 
+bool is_java(const real::hold_record& hold) { return (hold.hold >> first_bit_of_process) % 2 == 0; }
+
 // How often the lock went from one kind of program to the other.
-std::size_t ownership_changes(support::history recorded) {
+std::size_t ownership_changes(real::lock_records recorded) {
     std::sort(recorded.holds.begin(), recorded.holds.end(),
               [](const auto& a, const auto& b) { return a.returned < b.returned; });
     std::size_t count = 0;
     for (std::size_t i = 1; i < recorded.holds.size(); ++i)
-        count += recorded.holds[i].owner != recorded.holds[i - 1].owner;
+        count += is_java(recorded.holds[i]) != is_java(recorded.holds[i - 1]);
     return count;
 }
 
@@ -127,8 +134,10 @@ void expect_no_violations(const std::string& prefix, sharing contention,
             << "they took turns instead of contending";
         if (contention == sharing::exclusive) set_tokens_by_time(history);
         if (contention != sharing::some_together) {
-            for (const auto& each : check_history(history))
-                ADD_FAILURE() << each.rule << ": " << each.message;
+            const auto outcome = real::check({.locks = {history}, .are_stopped = false});
+            EXPECT_EQ(outcome.violations(), 0U);
+            for (const auto& each : outcome.details)
+                ADD_FAILURE() << each;
         }
         EXPECT_FALSE(processes.observer().inspect(names[i]).held_by);
         EXPECT_TRUE(processes.has_waiters(names[i], 0));

@@ -7,7 +7,6 @@
 #include "peer.hpp"
 
 #include <support/cluster_group.hpp>
-#include <support/history.hpp>
 #include <support/redis_server.hpp>
 #include <support/redlock_group.hpp>
 #include <support/sentinel_group.hpp>

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The command line is read or refused with a sentence, and the report has what a reader needs.
+#include "settings.hpp"
+#include "report.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace real;
+using namespace real::proofs;
+
+std::string refusal_of(const std::vector<std::string>& arguments) {
+    try {
+        (void)parse_settings(arguments);
+    } catch (const bad_usage& problem) {
+        return problem.what();
+    }
+    return "";
+}
+
+TEST(ProofSettings, AreReadOrRefusedWithASentence) {
+    const auto options = parse_settings({"--for", "5min", "--on", "cluster", "--fencing", "naive",
+                                         "--faults", "crash,slot", "--clients", "8"});
+    EXPECT_EQ(options.length, std::chrono::minutes(5));
+    EXPECT_EQ(options.environments, std::vector<std::string>{"cluster"});
+    EXPECT_EQ(options.modes, std::vector<fencing>{fencing::naive});
+    EXPECT_EQ(options.faults, (std::vector<std::string>{"crash", "slot"}));
+    EXPECT_EQ(options.clients, 8U);
+    EXPECT_EQ(parse_settings({}).modes.size(), 3U);
+    EXPECT_EQ(refusal_of({"--clients", "0"}), "'0' is no number of --clients; use 1 to 64.");
+    EXPECT_EQ(refusal_of({"--clients", "many"}), "'many' is no number of --clients; use 1 to 64.");
+    EXPECT_EQ(refusal_of({"--for", "soon"}), "'soon' is no time for --for; use 90s, 5min or 1h.");
+    EXPECT_EQ(refusal_of({"--on", "moon"}),
+              "There is no --on 'moon'; there are: sentinel, cluster, redlock, redlock-sentinel.");
+    EXPECT_EQ(refusal_of({"--fencing", "some"}),
+              "There is no --fencing 'some'; use on, off or naive.");
+    EXPECT_EQ(refusal_of({"--seed"}), "The option --seed needs a value; --help has the values.");
+    EXPECT_EQ(refusal_of({"--sed", "1"}), "There is no option '--sed'; --help lists the options.");
+}
+
+TEST(ProofSettings, AnUnknownFaultIsRefusedWithTheList) {
+    EXPECT_EQ(
+        refusal_of({"--faults", "pause,crush"}),
+        "There is no fault 'crush'; there are: crash, pause, partition; on sentinel also "
+        "planned, lost-writes, skew; on cluster also planned, lost-writes, skew, slot; on "
+        "redlock also flush, old-data, roll-back, clock, two-servers, mixed, forget-majority, "
+        "forget-all; on redlock-sentinel also planned, lost-writes, skew.");
+    EXPECT_EQ(refusal_of({"--faults", "crash,"}), "");
+    EXPECT_EQ(refusal_of({"--faults", "slot"}), "");
+    EXPECT_EQ(refusal_of({"--faults", "slot", "--on", "sentinel"}),
+              "The fault 'slot' needs --on cluster.");
+}
+
+run_result result_of_run() {
+    return {.environment = "sentinel",
+            .faults = {{"crash", 2}, {"skew", 0}},
+            .obstacles = {{"partition", "network namespaces need <root> & more"}},
+            .evidence = {"3.000 s: failover of a to b"}};
+}
+
+TEST(ProofReport, SaysWhichFailoversThereWereAndWhichFaultsWereNot) {
+    EXPECT_EQ(remarks(result_of_run()),
+              (std::vector<std::string>{
+                  "fencing on, 3.000 s: failover of a to b.",
+                  "fencing on: the fault 'partition' was not run: network namespaces need <root> & "
+                  "more.",
+                  "fencing on: the fault 'skew' was not reached in the time of --for; use a longer "
+                  "one."}));
+}
+
+TEST(ProofReport, ThePageHasTheTableTheRemarksAndTheComplaints) {
+    auto result = result_of_run();
+    result.outcome.lost_updates = 3;
+    const auto page = html_page(html_section({result}));
+    for (const auto* part :
+         {"<!DOCTYPE html>", "<th scope=\"row\">sentinel</th><th>fencing</th>",
+          "<th scope=\"row\">lost updates</th><td>3</td>",
+          "<li>fencing on, 3.000 s: failover of a to b.</li>", "&lt;root> &amp; more",
+          "A promise is broken: 3 lost updates (sentinel, fencing on).</p>"})
+        EXPECT_NE(page.find(part), std::string::npos) << part << " is missing in\n" << page;
+}
+
+}  // namespace

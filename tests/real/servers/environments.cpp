@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "environments.hpp"
+
+#include "replicated_servers.hpp"
+
+namespace real {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<std::string> faults_of_cluster() {
+    auto names = replicated_servers::fault_names();
+    names.emplace_back(slot_fault);
+    return names;
+}
+
+std::vector<environment_entry> single_servers() {
+    return {{.name = "redis",
+             .description = "one Redis server that keeps its data (appendfsync always)",
+             .faults = single_server_faults(),
+             .longest_ttl = 6s,
+             .have_epochs = false,
+             .start = &start_redis},
+            {.name = "valkey",
+             .description = "the same with Valkey",
+             .faults = single_server_faults(),
+             .longest_ttl = 6s,
+             .have_epochs = false,
+             .start = &start_valkey,
+             .obstacle = &obstacle_of_valkey},
+            {.name = "redisson",
+             .description = "one Redis server, with Redisson's layout",
+             .faults = single_server_faults(),
+             .longest_ttl = 6s,
+             .have_epochs = false,
+             .start = &start_redisson}};
+}
+
+std::vector<environment_entry> local_stores() {
+    return {
+#if PAWL_WITH_SQLITE
+        {.name = "sqlite",
+         .description = "a SQLite file",
+         .faults = sqlite_faults(),
+         .longest_ttl = 6s,
+         .have_epochs = false,
+         .start = &start_sqlite},
+#endif
+        {
+            .name = "memory", .description = "the memory of one process, with all threads in it",
+            .faults = {}, .longest_ttl = 6s, .have_epochs = false, .start = &start_memory,
+            .is_one_process = true
+        }
+    };
+}
+
+}  // namespace
+
+const std::vector<environment_entry>& environments() {
+    static const std::vector<environment_entry> all{
+        {.name = "sentinel",
+         .description = "a master with two replicas and three Sentinels",
+         .faults = replicated_servers::fault_names(),
+         .longest_ttl = 6s,
+         .have_epochs = true,
+         .start = &start_sentinel},
+        {.name = "cluster",
+         .description = "a Redis Cluster of three masters with a replica each",
+         .faults = faults_of_cluster(),
+         .longest_ttl = 6s,
+         .have_epochs = true,
+         .start = &start_cluster},
+        // After most faults nodes are in quarantine, which lasts a little longer than this.
+        {.name = "redlock",
+         .description = "Redlock over five independent servers",
+         .faults = redlock_faults(),
+         .longest_ttl = 2s,
+         .have_epochs = false,
+         .start = &start_redlock},
+        {.name = "redlock-sentinel",
+         .description = "Redlock over four servers and a master with Sentinels",
+         .faults = replicated_servers::fault_names(),
+         .longest_ttl = 2s,
+         .have_epochs = false,
+         .start = &start_redlock_sentinel}};
+    return all;
+}
+
+const std::vector<environment_entry>& soak_environments() {
+    static const std::vector<environment_entry> all = [] {
+        auto entries = single_servers();
+        for (const auto& more : {environments(), local_stores()})
+            entries.insert(entries.end(), more.begin(), more.end());
+        return entries;
+    }();
+    return all;
+}
+
+}  // namespace real
