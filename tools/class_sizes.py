@@ -20,7 +20,6 @@ KNOWN = {
     ("src/redis/cluster/cluster_topology.hpp", "cluster_topology"): (46, 26),
     ("src/redis/transport/reconnecting_link.hpp", "reconnecting_link"): (39, 37),
     ("src/redis/transport/connection.hpp", "connection"): (16, 27),
-    ("src/core/engine/engine.hpp", "engine"): (39, 26),
     ("src/sqlite/store.hpp", "store"): (31, 15),
 }
 
