@@ -317,7 +317,7 @@ def check_cpp(path, text, report, root):
     check_length(path, text, report)
     check_functions(path, code, report)
     if path.parts[0] == "src":
-        for line, sentence in class_sizes.too_large(path, text):
+        for line, sentence in class_sizes.too_large(text):
             report.error(path, line, sentence)
     check_includes(path, text, report, root)
     check_coroutines(path, code, report)

@@ -37,13 +37,12 @@ asio::any_io_executor strand_over(const asio::any_io_executor& executor) {
 
 engine::engine(const asio::any_io_executor& executor, client_options options, bool is_serial)
     : options_(std::move(options)),
-      is_serial_(is_serial),
-      handler_executor_(executor),
+      completions_(executor, is_serial),
       strand_(is_serial ? executor : strand_over(executor)),
       inline_strand_(strand_),
       waiting_room_(options_.time != nullptr ? *options_.time : real_runtime(), strand_),
-      close_wakeup_(std::in_place, options_.time != nullptr ? *options_.time : real_runtime(),
-                    strand_) {
+      closing_(options_.time != nullptr ? *options_.time : real_runtime(), strand_),
+      releases_(*this, closing_, completions_) {
     if (options_.time == nullptr) options_.time = &real_runtime();
 }
 
@@ -89,8 +88,7 @@ void engine::prepare(const service& service) {
             .on_orphan = [this](lease_ref lease) { release_orphan(lease); },
             .on_renewal = [this](lease_ref lease) { warn_of_own_waiters(*lease); }});
     keeper_->prepare();
-    close_wakeup_->prepare();
-    close_handlers_.reserve(1);
+    closing_.prepare();
 }
 
 engine::~engine() {
@@ -144,7 +142,7 @@ asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string v
 
 void engine::throw_if_closed() const {
     throw_if_forked();
-    if (has_reached(close_stage::closed))
+    if (closing_.has_reached(close_stage::closed))
         throw error(errc::cancelled, "The client is closed; make a new one.");
 }
 
@@ -190,7 +188,7 @@ public:
         const auto engine = std::exchange(engine_, nullptr);
         if (number_ != engine->keeper_number_) return;
         engine->is_keeper_running_ = false;
-        if (engine->is_keeper_starting_ || engine->has_reached(close_stage::closed) ||
+        if (engine->is_keeper_starting_ || engine->closing_.has_reached(close_stage::closed) ||
             !engine->keeper_->first())
             return;
         try {
@@ -311,7 +309,7 @@ detail::outcome engine::outcome_of(const std::exception_ptr& exception) const no
         } catch (const boost::system::system_error& e) {
             if (e.code() != asio::error::operation_aborted)
                 set(exhausted, e.what());
-            else if (has_reached(close_stage::closed))
+            else if (closing_.has_reached(close_stage::closed))
                 set(make_error_code(errc::cancelled), "The client was closed; make a new one.");
             else
                 set(e.code(), "The operation was cancelled.");

@@ -6,6 +6,9 @@
 
 #include "../lease/lease_keeper.hpp"
 #include "../util/outage.hpp"
+#include "background_releases.hpp"
+#include "closing.hpp"
+#include "completion_executor.hpp"
 #include "engine_registry.hpp"
 #include "waiting_room.hpp"
 
@@ -19,11 +22,9 @@
 #include <boost/intrusive/list.hpp>
 
 #include <atomic>
-#include <deque>
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <optional>
 
 namespace pawl::core {
 
@@ -58,7 +59,7 @@ public:
     [[nodiscard]] time_point next_run() const noexcept { return keeper_->next_run(); }
     // The default executor of the caller's handlers. It is not the strand.
     [[nodiscard]] const boost::asio::any_io_executor& handler_executor() const noexcept {
-        return handler_executor_;
+        return completions_.executor();
     }
     // The clock, the timers and the random numbers.
     [[nodiscard]] runtime& time() const noexcept { return *options_.time; }
@@ -137,7 +138,7 @@ public:
 
     // Cancels the operations and releases all holds, for up to the drain time. Then the handlers of
     // this call and of later calls are called on the strand.
-    using close_handler = boost::asio::any_completion_handler<void()>;
+    using close_handler = closing::handler;
     void close(close_handler handler);
     // Called when the event loop is being destroyed and nothing runs any more. Destroys the
     // callers' handlers, which may own the engine.
@@ -154,14 +155,19 @@ public:
     void log_failure(const char* event, const std::exception_ptr& exception) const noexcept;
     [[nodiscard]] pawl::statistics statistics() const noexcept;
 
+    // Strand. The backend. Throws errc::unsupported in a fork.
+    [[nodiscard]] backend& live_backend() const;
+    // Strand. Counts and logs the loss of a hold that only its release has found.
+    void report_late_release(lease& lease, loss_reason reason) noexcept;
+    // Strand. Call this when something has ended that `close` waits for.
+    void notify_close();
+
 private:
     engine(const boost::asio::any_io_executor& executor, client_options options, bool is_serial);
 
     void prepare(const service& service);
     void throw_if_closed() const;
     void throw_if_forked() const;
-    // The backend. Throws errc::unsupported in a fork.
-    [[nodiscard]] backend& live_backend() const;
     [[nodiscard]] time_point end_of_wait(const request& requested) const;
     boost::asio::awaitable<lease_handle> acquire_for(std::shared_ptr<lock_owner_state> owner,
                                                      std::string name, request requested);
@@ -172,8 +178,6 @@ private:
     std::string make_owner() const;
     lease_keeper::reservation reserve_lease(claim requested, duration max_hold);
     class keeper_run;
-    class release_request;
-    class releaser;
     class close_request;
     void start_keeper();
     void log(const std::function<std::string()>& line) const noexcept;
@@ -188,8 +192,6 @@ private:
     // Releases a hold that has no handle any more.
     void release_orphan(const std::shared_ptr<lease>& lease) noexcept;
     void warn_of_own_waiters(lease& lease);
-    template <class Handler, class... Results>
-    void complete(Handler handler, Results... results) const;
     // Called by the backend for a loss that the service pushed; passes it on to the keeper.
     void on_loss(std::string_view owner, loss_reason reason) override;
     void on_possible_loss() override;
@@ -204,38 +206,15 @@ private:
     void wait_lost(const std::shared_ptr<lease>& lease, std::uint64_t id,
                    lease::loss_handler handler);
     void cancel_loss_wait(lease& lease, std::uint64_t id);
-    void add_release_handler(const std::shared_ptr<lease>& lease, lease::release_handler handler);
-    void begin_release(const std::shared_ptr<lease>& lease) noexcept;
-    void send_or_queue_release(const std::shared_ptr<lease>& lease);
-    void finish_release(const std::shared_ptr<lease>& lease, release_result result) noexcept;
-    // Counts and logs the loss of a hold that only its release has found.
-    void report_late_release(lease& lease, loss_reason reason) noexcept;
-    boost::asio::awaitable<void> send_release(std::shared_ptr<lease> lease);
-    boost::asio::awaitable<void> send_queued_releases(releaser counted);
-    void drop_queued_releases() noexcept;
-    boost::asio::awaitable<void> release_lost(std::shared_ptr<lease> lease, releaser counted);
     boost::asio::awaitable<void> run_close(ptr self);
-    // How far closing has come. It never goes back.
-    enum class close_stage : std::uint8_t {
-        open,
-        requested,  // `close` was called: releases are queued, a bounded number is in flight
-        begun,      // the first call of `close` runs on the strand
-        closed,     // new operations are refused
-        drained,    // no release begins any more
-        finished,   // the handlers of `close` are called
-    };
-    [[nodiscard]] bool has_reached(close_stage stage) const noexcept {
-        return close_stage_ >= stage;
+    [[nodiscard]] bool is_quiet() const noexcept {
+        return operations_.empty() && releases_.are_idle();
     }
-    void advance_to(close_stage stage) noexcept;
-    [[nodiscard]] bool is_quiet() const noexcept { return operations_.empty() && releasers_ == 0; }
-    void notify_close();
 
     const fork_mark made_in_;
     client_options options_;
     std::shared_ptr<counters> counters_;
-    const bool is_serial_;
-    boost::asio::any_io_executor handler_executor_;
+    completion_executor completions_;
     boost::asio::any_io_executor strand_;
     boost::asio::any_io_executor inline_strand_;
     std::unique_ptr<backend> backend_;
@@ -246,21 +225,15 @@ private:
     using operation_list =
         boost::intrusive::list<operation, boost::intrusive::constant_time_size<false>>;
     operation_list operations_;
-    lease::release_list being_released_;  // only leases with release handlers
     std::shared_ptr<engine_registry> registry_;
     bool is_keeper_running_ = false;
     bool is_keeper_starting_ = false;
-    std::atomic<close_stage> close_stage_ = close_stage::open;
     std::mutex abandon_mutex_;
     std::atomic<bool> is_abandoned_ = false;  // the event loop was destroyed before `finished`
     std::uint8_t keeper_number_ = 0;  // the number of the keeper's present coroutine, modulo 256
-    // Made early, so that closing needs no new timer.
-    std::optional<wakeup> close_wakeup_;
-    std::vector<close_handler> close_handlers_;  // with room for the first
+    closing closing_;
     std::atomic<std::uint64_t> next_wait_ = 0;
-    std::deque<std::shared_ptr<lease>> to_release_;
-    std::size_t releasers_ = 0;        // the coroutines that `close` waits for: see `releaser`
-    std::size_t release_senders_ = 0;  // those of them that send queued releases
+    background_releases releases_;
 };
 
 }  // namespace pawl::core

@@ -14,27 +14,26 @@ void engine::abandon() {
         const std::lock_guard lock(abandon_mutex_);
         is_abandoned_ = true;
     }
-    advance_to(close_stage::closed);
+    closing_.advance_to(close_stage::closed);
     std::vector<lease::loss_handler> loss_waits;
     std::vector<lease::release_handler> release_waits;
-    auto close_waits = std::exchange(close_handlers_, {});
-    const auto queued = std::exchange(to_release_, {});
+    auto close_waits = closing_.take_handlers();
+    const auto queued = releases_.take_queued();
     while (const auto lease = keeper_->first()) {
         keeper_->drop(lease);
         lease->lose(loss_reason::client_closed);
         for (auto& wait : std::exchange(lease->loss_waits, {}))
             loss_waits.push_back(std::move(wait.handler));
     }
-    for (; !being_released_.empty(); being_released_.pop_front())
-        for (auto& wait : std::exchange(being_released_.front().release_handlers, {}))
-            release_waits.push_back(std::move(wait));
+    releases_.move_handlers_to(release_waits);
 }
 
 void engine::dispose() noexcept {
     keeper_.reset();
     backend_.reset();
-    close_wakeup_.reset();
-    strand_ = inline_strand_ = handler_executor_ = {};
+    closing_.dispose();
+    completions_.dispose();
+    strand_ = inline_strand_ = {};
 }
 
 }  // namespace pawl::core

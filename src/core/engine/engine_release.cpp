@@ -6,7 +6,6 @@
 
 #include "../lease/loss_reasons.hpp"
 
-#include <boost/asio/append.hpp>
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -33,16 +32,6 @@ constexpr auto released_first = "The lock was released before it was lost.";
 
 }  // namespace
 
-// The caller's code runs on the caller's executor, never inside the strand. A serial executor runs
-// no caller's code: there, all handlers are Pawl's own.
-template <class Handler, class... Results>
-void engine::complete(Handler handler, Results... results) const {
-    if (is_serial_)
-        std::move(handler)(results...);
-    else
-        asio::post(handler_executor_, asio::append(std::move(handler), std::move(results)...));
-}
-
 void release_handle(handle_id handle) noexcept {
     const auto lease = std::move(handle.lease);
     if (lease->is_forked() || lease->is_released()) return;
@@ -65,7 +54,7 @@ void engine::release_in_background(const handle_id& handle) {
 void engine::release(const handle_id& released, lease::release_handler handler) {
     const auto& lease = released.lease;
     if (is_forked()) {
-        if (handler) complete(std::move(handler), release_result::unknown);
+        if (handler) completions_.complete(std::move(handler), release_result::unknown);
         return;
     }
     // If `remove_handle` returns false, other handles of the lock_owner are left.
@@ -73,14 +62,14 @@ void engine::release(const handle_id& released, lease::release_handler handler) 
         const auto result = lease->state() == lock_state::lost
                                 ? release_result_of_lost(lease->why_lost())
                                 : release_result::still_held;
-        if (handler) complete(std::move(handler), result);
+        if (handler) completions_.complete(std::move(handler), result);
         return;
     }
     if (lease->release_outcome) {
-        if (handler) complete(std::move(handler), *lease->release_outcome);
+        if (handler) completions_.complete(std::move(handler), *lease->release_outcome);
         return;
     }
-    if (handler) add_release_handler(lease, std::move(handler));
+    if (handler) releases_.add_handler(lease, std::move(handler));
     if (std::exchange(lease->is_releasing, true)) return;
     end_hold(lease);
 }
@@ -90,10 +79,10 @@ void engine::end_hold(const std::shared_ptr<lease>& lease) noexcept {
     if (lease->mark_released()) {
         if (!lease->loss_waits.empty())
             complete_loss_waits(*lease, aborted(released_first), loss_reason::none);
-        begin_release(lease);
+        releases_.begin(lease);
     } else {
         if (was_kept) report_loss(lease);
-        finish_release(lease, release_result_of_lost(lease->why_lost()));
+        releases_.finish(lease, release_result_of_lost(lease->why_lost()));
     }
 }
 
@@ -102,23 +91,10 @@ void engine::complete_loss_waits(lease& lease, const detail::outcome& ended,
                                  loss_reason reason) const noexcept {
     for (auto& wait : std::exchange(lease.loss_waits, {})) {
         try {
-            complete(std::move(wait.handler), ended, reason);
+            completions_.complete(std::move(wait.handler), ended, reason);
         } catch (...) {
             log_failure("a completion handler cannot be called", std::current_exception());
         }
-    }
-}
-
-// Without memory to keep the handler, its result is `unknown` at once. The lock is released all the
-// same.
-void engine::add_release_handler(const std::shared_ptr<lease>& lease,
-                                 lease::release_handler handler) {
-    try {
-        lease->release_handlers.reserve(lease->release_handlers.size() + 1);
-        if (!lease->is_in_release_list()) being_released_.push_back(*lease);
-        lease->release_handlers.push_back(std::move(handler));
-    } catch (const std::bad_alloc&) {
-        complete(std::move(handler), release_result::unknown);
     }
 }
 
@@ -126,36 +102,6 @@ void engine::release_orphan(const std::shared_ptr<lease>& lease) noexcept {
     lease->is_releasing = true;
     end_hold(lease);
 }
-
-// Sends or queues the release. If that fails, its handlers get `unknown`, and the hold, which is
-// not renewed any more, ends with its lease.
-void engine::begin_release(const std::shared_ptr<lease>& lease) noexcept {
-    try {
-        send_or_queue_release(lease);
-    } catch (...) {
-        log_failure("a release cannot begin", std::current_exception());
-        finish_release(lease, release_result::unknown);
-    }
-}
-
-// However the coroutine ends, the release handlers get a result.
-class engine::release_request {
-public:
-    explicit release_request(std::shared_ptr<lease> lease) noexcept : lease_(std::move(lease)) {}
-    ~release_request() {
-        const auto& engine = lease_->owning_engine();
-        if (!engine->is_abandoned()) engine->finish_release(lease_, result);
-    }
-    release_request(const release_request&) = delete;
-    release_request& operator=(const release_request&) = delete;
-
-    [[nodiscard]] const hold& granted_hold() const noexcept { return lease_->granted_hold(); }
-
-    release_result result = release_result::unknown;
-
-private:
-    const std::shared_ptr<lease> lease_;
-};
 
 // A thread that acquires a lock twice without a lock_owner waits for itself for ever. A lock that
 // is renewed while its own client waits for it may be such a lock.
@@ -169,81 +115,8 @@ void engine::warn_of_own_waiters(lease& lease) {
                  "acquires a lock which it holds waits for itself");
 }
 
-// Counts a coroutine that `close` waits for: one that sends queued releases, or one that releases a
-// lost lease. The number of lost leases has no bound. The senders have a limit, so they are also
-// counted by themselves.
-class engine::releaser {
-public:
-    enum class task : std::uint8_t { queued_releases, lost_lease };
-    releaser(ptr engine, task assigned) noexcept : engine_(std::move(engine)), task_(assigned) {
-        ++engine_->releasers_;
-        if (task_ == task::queued_releases) ++engine_->release_senders_;
-    }
-    releaser(releaser&&) noexcept = default;
-    releaser& operator=(releaser&&) = delete;
-    ~releaser() {
-        if (!engine_) return;
-        --engine_->releasers_;
-        if (task_ == task::queued_releases) --engine_->release_senders_;
-        engine_->notify_close();
-    }
-
-private:
-    ptr engine_;
-    task task_;
-};
-
-void engine::send_or_queue_release(const std::shared_ptr<lease>& lease) {
-    if (has_reached(close_stage::drained) || is_forked()) {
-        finish_release(lease, release_result::unknown);
-    } else if (!has_reached(close_stage::requested)) {
-        asio::co_spawn(inline_strand_, send_release(lease), asio::detached);
-    } else {
-        // The coroutine may begin and end inside co_spawn, so the lease is queued first.
-        to_release_.push_back(lease);
-        if (release_senders_ >= most_releases_at_close) return;
-        releaser sender(shared_from_this(), releaser::task::queued_releases);
-        asio::co_spawn(strand_, send_queued_releases(std::move(sender)), asio::detached);
-    }
-}
-
-asio::awaitable<void> engine::send_queued_releases([[maybe_unused]] releaser counted) {
-    while (!to_release_.empty()) {
-        release_request request(std::move(to_release_.front()));
-        to_release_.pop_front();
-        try {
-            request.result = co_await live_backend().release(request.granted_hold());
-        } catch (...) {
-            log_failure("a release failed", std::current_exception());
-        }
-    }
-}
-
 void engine::notify_close() {
-    if (has_reached(close_stage::begun) && is_quiet() && !is_abandoned_) close_wakeup_->notify();
-}
-
-// Gives up the queued releases at once. Otherwise each would fail on the closed connection.
-void engine::drop_queued_releases() noexcept {
-    advance_to(close_stage::drained);
-    for (; !to_release_.empty(); to_release_.pop_front())
-        finish_release(to_release_.front(), release_result::unknown);
-}
-
-asio::awaitable<void> engine::send_release(std::shared_ptr<lease> lease) {
-    // `close` was called in between: the release joins the bounded queue of
-    // `send_or_queue_release`.
-    if (has_reached(close_stage::requested)) {
-        begin_release(lease);
-        co_return;
-    }
-    // A release that arrives too late is no failure: the service answers `expired`.
-    release_request request(lease);
-    try {
-        request.result = co_await live_backend().release(lease->granted_hold());
-    } catch (...) {
-        log_failure("a release failed", std::current_exception());
-    }
+    if (closing_.has_reached(close_stage::begun) && is_quiet() && !is_abandoned_) closing_.notify();
 }
 
 // Nobody was told of this loss: the work may have run without the lock.
@@ -253,39 +126,6 @@ void engine::report_late_release(lease& lease, loss_reason reason) noexcept {
         return "lost '" + lease.granted_hold().claim.name +
                "' before its release: " + describe(reason);
     });
-}
-
-void engine::finish_release(const std::shared_ptr<lease>& lease, release_result result) noexcept {
-    lease->release_outcome = result;
-    const auto reason = loss_found_by(result);
-    if (reason != loss_reason::none && lease->lose_at_release(reason))
-        report_late_release(*lease, reason);
-    lease->leave_release_list();
-    for (auto& handler : std::exchange(lease->release_handlers, {})) {
-        try {
-            complete(std::move(handler), result);
-        } catch (...) {
-            log_failure("a completion handler cannot be called", std::current_exception());
-        }
-    }
-}
-
-// The service may still have a lost hold, so this releases the hold, and the queue moves on. A
-// holder that was notified before its deadline may act until then, so the release waits for it.
-// A hold that was `taken_over` comes here only if it has several permits. Another holder already
-// has some of them, so there is no need to wait before the rest is released. `close` waits for
-// this coroutine, too.
-asio::awaitable<void> engine::release_lost(std::shared_ptr<lease> lease,
-                                           [[maybe_unused]] releaser counted) {
-    try {
-        wakeup deadline(time(), strand_);
-        const bool may_still_act = lease->has_handles() && !is_ended_by_service(lease->why_lost());
-        if (may_still_act) co_await deadline.wait_until(lease->deadline());
-        if (has_reached(close_stage::drained)) co_return;
-        (void)co_await live_backend().release(lease->granted_hold());
-    } catch (...) {
-        log_failure("the release of a lost lock failed", std::current_exception());
-    }
 }
 
 void engine::begin_wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler) {
@@ -312,18 +152,19 @@ void engine::begin_wait_lost(const std::shared_ptr<lease>& lease, lease::loss_ha
 void engine::wait_lost(const std::shared_ptr<lease>& lease, std::uint64_t id,
                        lease::loss_handler handler) {
     if (lease->state() == lock_state::lost) {
-        complete(std::move(handler), detail::outcome(), lease->why_lost());
+        completions_.complete(std::move(handler), detail::outcome(), lease->why_lost());
         return;
     }
     if (lease->is_releasing) {
-        complete(std::move(handler), aborted(released_first), loss_reason::none);
+        completions_.complete(std::move(handler), aborted(released_first), loss_reason::none);
         return;
     }
     try {
         lease->loss_waits.reserve(lease->loss_waits.size() + 1);
     } catch (const std::bad_alloc&) {
-        complete(std::move(handler), detail::outcome{make_error_code(errc::exhausted), {}},
-                 loss_reason::none);
+        completions_.complete(std::move(handler),
+                              detail::outcome{make_error_code(errc::exhausted), {}},
+                              loss_reason::none);
         return;
     }
     lease->loss_waits.push_back({id, std::move(handler)});
@@ -336,7 +177,8 @@ void engine::cancel_loss_wait(lease& lease, std::uint64_t id) {
     if (position == waiters.end()) return;
     auto handler = std::move(position->handler);
     waiters.erase(position);
-    complete(std::move(handler), aborted("The operation was cancelled."), loss_reason::none);
+    completions_.complete(std::move(handler), aborted("The operation was cancelled."),
+                          loss_reason::none);
 }
 
 void engine::on_loss(std::string_view owner, loss_reason reason) {
@@ -357,13 +199,7 @@ void engine::report_loss(const std::shared_ptr<lease>& lease) noexcept {
     const bool may_remain =
         reason == loss_reason::expired || reason == loss_reason::max_hold ||
         (is_ended_by_service(reason) && lease->granted_hold().claim.permits > 1);
-    if (!may_remain) return;
-    try {
-        releaser counted(shared_from_this(), releaser::task::lost_lease);
-        asio::co_spawn(strand_, release_lost(lease, std::move(counted)), asio::detached);
-    } catch (...) {
-        log_failure("the release of a lost lock cannot begin", std::current_exception());
-    }
+    if (may_remain) releases_.begin_after_loss(lease);
 }
 
 void engine::operation::begin() {
@@ -390,8 +226,8 @@ public:
     explicit close_request(ptr engine) noexcept : engine_(std::move(engine)) {}
     ~close_request() {
         engine_->keeper_->stop();
-        engine_->advance_to(close_stage::finished);
-        for (auto& handler : std::exchange(engine_->close_handlers_, {})) {
+        engine_->closing_.advance_to(close_stage::finished);
+        for (auto& handler : engine_->closing_.take_handlers()) {
             try {
                 std::move(handler)();
             } catch (...) {
@@ -407,34 +243,25 @@ private:
     const ptr engine_;
 };
 
-void engine::advance_to(close_stage stage) noexcept {
-    auto present = close_stage_.load();
-    while (present < stage && !close_stage_.compare_exchange_weak(present, stage)) {}
-}
-
 void engine::close(close_handler handler) {
     if (is_abandoned_) return;
-    advance_to(close_stage::requested);
+    closing_.advance_to(close_stage::requested);
     asio::dispatch(strand_, [self = shared_from_this(), closed = std::move(handler)]() mutable {
-        if (self->has_reached(close_stage::finished)) {
+        if (self->closing_.has_reached(close_stage::finished)) {
             if (closed) std::move(closed)();
             return;
         }
-        try {
-            if (closed) self->close_handlers_.push_back(std::move(closed));
-        } catch (const std::bad_alloc&) {
-            // There is room for the first handler. A later one is called early.
-            std::move(closed)();
-        }
-        if (self->has_reached(close_stage::begun)) return;
-        self->advance_to(close_stage::begun);
+        self->closing_.add_handler(std::move(closed));
+        if (self->closing_.has_reached(close_stage::begun)) return;
+        self->closing_.advance_to(close_stage::begun);
         try {
             asio::co_spawn(self->strand_, self->run_close(self), asio::detached);
         } catch (...) {
             // Without memory, nothing is released: the holds end with their leases.
-            self->advance_to(close_stage::closed);
+            self->closing_.advance_to(close_stage::closed);
             self->keeper_->stop();
-            self->drop_queued_releases();
+            self->closing_.advance_to(close_stage::drained);
+            self->releases_.drop_queued();
             const close_request request(self);
         }
     });
@@ -444,7 +271,7 @@ void engine::close(close_handler handler) {
 // reference to the engine.
 asio::awaitable<void> engine::run_close(ptr self) {
     const close_request request(std::move(self));
-    advance_to(close_stage::closed);
+    closing_.advance_to(close_stage::closed);
     // The cancellation of an operation may end and remove other operations. It may also fail, for
     // lack of memory; the operation then ends when the backend closes.
     operation_list to_cancel;
@@ -466,17 +293,18 @@ asio::awaitable<void> engine::run_close(ptr self) {
             lease->lose(is_forked() ? loss_reason::forked : loss_reason::client_closed);
         report_loss(lease);
         if (was_held)
-            begin_release(lease);
+            releases_.begin(lease);
         else
-            finish_release(lease, release_result_of_lost(lease->why_lost()));
+            releases_.finish(lease, release_result_of_lost(lease->why_lost()));
     }
     keeper_->stop();
     // A cancelled operation first begins to undo its request; the backend then waits for the undo.
     // In a fork nothing is sent, so there is nothing to wait for.
     const auto give_up_at = plus(time().now(), is_forked() ? duration{} : options_.drain);
     while (!is_quiet() && time().now() < give_up_at)
-        co_await close_wakeup_->wait_until(give_up_at);
-    drop_queued_releases();
+        co_await closing_.wait_until(give_up_at);
+    closing_.advance_to(close_stage::drained);
+    releases_.drop_queued();
     co_await backend_->close(give_up_at);
 }
 
