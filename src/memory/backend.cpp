@@ -3,6 +3,7 @@
 
 #include "service.hpp"
 
+#include "core/store/waiting_attempt.hpp"
 #include "core/util/fork_mark.hpp"
 
 #include <pawl/error.hpp>
@@ -19,22 +20,26 @@ namespace pawl::memory {
 namespace {
 
 // Leaves the queue when it goes out of scope, also by an exception or the end of the event loop.
-class acquire_attempt {
+class queue_place {
 public:
-    acquire_attempt(lock_store& store, const claim& requested,
-                    const std::shared_ptr<session>& client)
-        : store_(store), waiter_(std::make_shared<lock_store::queued_waiter>(requested, client)) {}
-    ~acquire_attempt() { store_.leave(waiter_, keeps_grant_); }
-    acquire_attempt(const acquire_attempt&) = delete;
-    acquire_attempt& operator=(const acquire_attempt&) = delete;
-
-    const std::shared_ptr<lock_store::queued_waiter>& operator*() const noexcept { return waiter_; }
-    void keep_grant() noexcept { keeps_grant_ = true; }
+    queue_place(lock_store& store, const claim& requested, std::shared_ptr<session> client,
+                const core::waiting_attempt& attempt)
+        : store_(store), requested_(requested), client_(std::move(client)), attempt_(attempt) {}
+    ~queue_place() {
+        if (!attempt_.was_queued() || attempt_.granted() != nullptr) return;
+        try {
+            store_.run(requested_.name, client_,
+                       [this](auto& table) { return table.leave(requested_, false); });
+        } catch (const std::bad_alloc&) {}  // the next request serves the queue
+    }
+    queue_place(const queue_place&) = delete;
+    queue_place& operator=(const queue_place&) = delete;
 
 private:
     lock_store& store_;
-    std::shared_ptr<lock_store::queued_waiter> waiter_;
-    bool keeps_grant_ = false;
+    const claim& requested_;
+    const std::shared_ptr<session> client_;
+    const core::waiting_attempt& attempt_;
 };
 
 class memory_backend final : public backend {
@@ -51,26 +56,28 @@ public:
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                   time_point give_up_at) override {
         const auto sent_at = begin_request();
+        const bool may_wait = give_up_at > sent_at;
         // As with a server: an attempt that does not wait has its own limit.
-        const bool is_waiting = give_up_at > sent_at;
-        if (gate_) co_await pass_gate(is_waiting ? give_up_at : sent_at + client_->try_limit);
-        auto granted = store_->try_acquire(requested, client_);
-        if (granted) granted->deadline = sent_at + requested.ttl - drift(requested.ttl);
-        if (granted || give_up_at <= now()) co_return granted;
-        acquire_attempt attempt(*store_, requested, client_);
-        auto waiting = store_->join(*attempt);
-        while (!waiting.granted && now() < give_up_at) {
-            co_await (*attempt)->wakeup.wait_until(std::min(give_up_at, waiting.refresh_at));
-            if (gate_) co_await pass_gate(give_up_at);
-            waiting = store_->refresh(*attempt);
-            ++(waiting.granted ? client_->request_counters->pushes
-                               : client_->request_counters->requests);
+        if (gate_) co_await pass_gate(may_wait ? give_up_at : sent_at + client_->try_limit);
+        const auto wakeup =
+            may_wait ? std::make_shared<core::wakeup>(*client_->time, client_->strand) : nullptr;
+        core::waiting_attempt attempt(give_up_at);
+        const queue_place place(*store_, requested, client_, attempt);
+        for (auto step = attempt.next(now()); step != core::waiting_attempt::step::end;
+             step = attempt.next(now())) {
+            if (step == core::waiting_attempt::step::wait) {
+                co_await wakeup->wait_until(attempt.wakes_at());
+                if (gate_) co_await pass_gate(give_up_at);
+                attempt.on_wakeup();
+            } else {
+                carry_out(step, attempt, requested, wakeup);
+            }
         }
-        if (waiting.granted) {
-            attempt.keep_grant();
-            ++client_->request_counters->hand_offs;
-        }
-        co_return waiting.granted;
+        if (attempt.granted() == nullptr) co_return std::nullopt;
+        if (attempt.was_queued()) ++client_->request_counters->hand_offs;
+        const auto counts_from =
+            attempt.was_queued() ? attempt.granted()->expires : sent_at + requested.ttl;
+        co_return grant{counts_from - drift(requested.ttl), attempt.granted()->token, {}, false};
     }
 
     asio::awaitable<void> renew(renewal_batch& batch) override {
@@ -83,7 +90,9 @@ public:
         }
         for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
             const auto& requested = batch.renewals()[i];
-            const bool is_held = store_->renew(requested.held->claim, requested.ttl, *client_);
+            const auto& held = requested.held->claim;
+            const bool is_held = store_->run(
+                held.name, client_, [&](auto& table) { return table.renew(held, requested.ttl); });
             batch.settle(i, is_held ? renewal::outcome::extended : renewal::outcome::refused,
                          sent_at + requested.ttl - drift(requested.ttl));
         }
@@ -91,41 +100,41 @@ public:
 
     asio::awaitable<release_result> release(const hold& requested) override {
         if (is_forked()) co_return release_result::unknown;
-        begin_request();
-        if (gate_) co_await pass_gate();
-        co_return store_->release(requested.claim, *client_);
+        co_return co_await run<release_result>(requested.claim.name, [&requested](auto& table) {
+            return *table.release(requested.claim);
+        });
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
-        begin_request();
-        if (gate_) co_await pass_gate();
-        co_return store_->inspect(name, *client_);
+        return run<lock_info>(name,
+                              [name](auto& table) { return table.describe(std::string(name)); });
     }
 
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
         begin_request();
         if (gate_) co_await pass_gate();
-        co_return store_->list(prefix, *client_);
+        co_return store_->list(prefix, *client_->time);
     }
 
     asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
         const auto sent_at = begin_request();
         if (gate_) co_await pass_gate();
-        auto shared = store_->downgrade(requested.claim, *client_);
-        if (shared) shared->deadline = sent_at + requested.claim.ttl - drift(requested.claim.ttl);
-        co_return shared;
+        const auto& held = requested.claim;
+        const auto shared =
+            store_->run(held.name, client_, [&](auto& table) { return table.downgrade(held); });
+        if (!shared) co_return std::nullopt;
+        co_return grant{sent_at + held.ttl - drift(held.ttl),
+                        held.fenced ? shared->token : fencing_token{},
+                        {},
+                        false};
     }
 
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
-        begin_request();
-        if (gate_) co_await pass_gate();
-        store_->resize(name, permits, *client_);
+        return run<void>(name, [permits](auto& table) { table.resize(permits); });
     }
 
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
-        begin_request();
-        if (gate_) co_await pass_gate();
-        co_return store_->force_release(name, expected, *client_);
+        return run<bool>(name, [expected](auto& table) { return table.force_release(expected); });
     }
 
     asio::awaitable<examination> examine() override {
@@ -165,6 +174,28 @@ public:
     }
 
 private:
+    // Runs a step with the lock's `lease_table`.
+    template <class T, class Step>
+    asio::awaitable<T> run(std::string_view name, Step step) const {
+        begin_request();
+        if (gate_) co_await pass_gate();
+        co_return store_->run(name, client_, step);
+    }
+    // A step of an acquire; it does not wait.
+    void carry_out(core::waiting_attempt::step step, core::waiting_attempt& attempt,
+                   const claim& requested, const std::shared_ptr<core::wakeup>& wakeup) {
+        using enum core::waiting_attempt::step;
+        attempt.on_result(store_->run(
+            requested.name, client_,
+            [&](auto& table) {
+                if (step == request) return table.acquire(requested, wakeup != nullptr);
+                return step == refresh ? *table.refresh(requested) : *table.leave(requested, true);
+            },
+            wakeup));
+        if (step == refresh)
+            ++(attempt.granted() != nullptr ? client_->request_counters->pushes
+                                            : client_->request_counters->requests);
+    }
     time_point now() const noexcept { return client_->time->now(); }
     // A lease counts from this time.
     time_point begin_request() const {

@@ -133,53 +133,38 @@ public:
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
-        const auto session = session_;
-        session->throw_if_forked();
-        const auto job = [name = std::string(name)](store& file) { return file.inspect(name); };
-        co_return co_await session->run(job);
+        return run([name = std::string(name)](store& file) { return file.inspect(name); });
     }
 
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
-        const auto session = session_;
-        session->throw_if_forked();
-        const auto job = [prefix = std::string(prefix)](store& file) { return file.list(prefix); };
-        co_return co_await session->run(job);
+        return run([prefix = std::string(prefix)](store& file) { return file.list(prefix); });
     }
 
     asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
-        const auto session = session_;
-        session->throw_if_forked();
-        const auto job = [&requested](store& file) { return file.downgrade(requested.claim); };
-        const auto result = co_await session->run(job);
+        const auto& held = requested.claim;
+        const auto result = co_await run([&held](store& file) { return file.downgrade(held); });
         if (!result) co_return std::nullopt;
-        co_return grant{result->expires - drift(requested.claim.ttl),
-                        requested.claim.fenced ? result->token : fencing_token{},
+        co_return grant{result->expires - drift(held.ttl),
+                        held.fenced ? result->token : fencing_token{},
                         {},
                         false};
     }
 
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
-        const auto session = session_;
-        session->throw_if_forked();
         const auto job = [name = std::string(name), permits](store& file) {
             return file.resize(name, permits), true;
         };
-        co_await session->run(job);
+        co_await run(job);
     }
 
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
-        const auto session = session_;
-        session->throw_if_forked();
-        const auto job = [name = std::string(name), expected](store& file) {
+        return run([name = std::string(name), expected](store& file) {
             return file.force_release(name, expected);
-        };
-        co_return co_await session->run(job);
+        });
     }
 
     asio::awaitable<examination> examine() override {
-        const auto session = session_;
-        session->throw_if_forked();
-        const auto report = co_await session->run([](store& file) { return file.examine(); });
+        const auto report = co_await run([](store& file) { return file.examine(); });
         co_return judge_file(report);
     }
 
@@ -202,6 +187,13 @@ public:
     }
 
 private:
+    template <class Job>
+    auto run(Job job) -> asio::awaitable<std::invoke_result_t<Job&, store&>> {
+        const auto session = session_;
+        session->throw_if_forked();
+        co_return co_await session->run(std::move(job));
+    }
+
     std::shared_ptr<lock_session> session_;
     file_latches latches_;
 };

@@ -78,36 +78,6 @@ asio::awaitable<void> file_latches::leave(std::shared_ptr<lock_session> session,
     } catch (const error&) {}  // the row expires by itself
 }
 
-template <class Job>
-auto file_latches::run(std::string_view name, Job job)
-    -> asio::awaitable<std::invoke_result_t<Job&, latch_store::table&>> {
-    const auto session = session_;
-    session->throw_if_forked();
-    const auto work = [name = std::string(name), job](store& file) {
-        return latch_store(file).run(name, job);
-    };
-    co_return co_await session->run(work);
-}
-
-asio::awaitable<bool> file_latches::try_set(std::string_view name, std::uint32_t count,
-                                            duration ttl) {
-    return run(name, [count, ttl](auto& latch) { return latch.try_set(count, ttl); });
-}
-
-asio::awaitable<latches::step> file_latches::count_down(std::string_view name,
-                                                        std::uint32_t steps) {
-    return run(name, [steps](auto& latch) { return latch.count_down(steps); });
-}
-
-asio::awaitable<latches::step> file_latches::arrive(std::string_view name, std::uint32_t parties,
-                                                    duration ttl) {
-    return run(name, [parties, ttl](auto& latch) { return latch.arrive(parties, ttl); });
-}
-
-asio::awaitable<bool> file_latches::reset(std::string_view name) {
-    return run(name, [](auto& latch) { return latch.reset(); });
-}
-
 asio::awaitable<bool> file_latches::wait(std::string_view name, std::uint64_t generation,
                                          time_point give_up_at) {
     const auto session = session_;

@@ -14,19 +14,22 @@
 namespace pawl::sqlite {
 
 // Used on the client's strand.
-class file_latches final : public latches {
+class file_latches final : public core::row_latches<file_latches> {
 public:
     file_latches(std::shared_ptr<lock_session> session, const backend_context& context);
 
-    boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
-                                         duration ttl) override;
-    boost::asio::awaitable<step> count_down(std::string_view name, std::uint32_t steps) override;
-    boost::asio::awaitable<step> arrive(std::string_view name, std::uint32_t parties,
-                                        duration ttl) override;
+    template <class T, class Job>
+    boost::asio::awaitable<T> run(std::string_view name, Job job) {
+        const auto session = session_;
+        session->throw_if_forked();
+        const auto work = [name = std::string(name), job](store& file) {
+            return latch_store(file).run(name, job);
+        };
+        co_return co_await session->run(work);
+    }
     boost::asio::awaitable<bool> wait(std::string_view name, std::uint64_t generation,
                                       time_point give_up_at) override;
     boost::asio::awaitable<latch_info> inspect(std::string_view name) override;
-    boost::asio::awaitable<bool> reset(std::string_view name) override;
 
 private:
     struct latch_waiter {
@@ -40,10 +43,6 @@ private:
         const std::shared_ptr<lock_session>& session, const latch_waiter_key& waiter);
     static boost::asio::awaitable<void> leave(std::shared_ptr<lock_session> session,
                                               latch_waiter_key waiter);
-    // Runs a step with the latch's `latch_table` in a transaction.
-    template <class Job>
-    auto run(std::string_view name, Job job)
-        -> boost::asio::awaitable<std::invoke_result_t<Job&, latch_store::table&>>;
 
     const std::shared_ptr<lock_session> session_;
     const boost::asio::any_io_executor strand_;

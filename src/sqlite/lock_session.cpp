@@ -3,6 +3,7 @@
 
 #include "lock_session.hpp"
 
+#include "core/store/waiting_attempt.hpp"
 #include "core/util/random.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -38,6 +39,7 @@ public:
         : session_(session),
           requested_(requested),
           give_up_at_(give_up_at),
+          attempt_(give_up_at),
           wakeup_(*session.context_.time, session.context_.strand) {}
     ~acquire_attempt() { session_.attempts_.erase(requested_.owner); }
     acquire_attempt(const acquire_attempt&) = delete;
@@ -52,58 +54,48 @@ public:
     }
 
 private:
-    enum class state : std::uint8_t { requesting, queued, granted, given_up };
-
     asio::awaitable<void> request();
-    asio::awaitable<void> wait_in_queue();
+    asio::awaitable<void> wait();
     asio::awaitable<void> refresh();
-    [[nodiscard]] time_point next_refresh(time_point now);
-    void update(const attempt_result& result);
-    [[nodiscard]] grant to_grant() const;
+    asio::awaitable<void> leave();
+    void update(const attempt_result& result) noexcept { attempt_.on_result(result); }
+    [[nodiscard]] grant to_grant(const attempt_result& result) const;
 
     lock_session& session_;
     const claim& requested_;
     const time_point give_up_at_;
-    state state_ = state::requesting;
-    attempt_result result_;
+    core::waiting_attempt attempt_;
     std::optional<attempt_result> notified_;
     core::wakeup wakeup_;
 };
 
-void lock_session::acquire_attempt::update(const attempt_result& result) {
-    result_ = result;
-    switch (result.outcome) {
-    case attempt_result::kind::granted: state_ = state::granted; break;
-    case attempt_result::kind::waiting: state_ = state::queued; break;
-    // The lock is taken, and the claim is not in the queue.
-    case attempt_result::kind::not_queued: state_ = state::given_up; break;
-    }
-}
-
 asio::awaitable<std::optional<grant>> lock_session::acquire_attempt::run() {
-    const bool cancelled_before = co_await was_cancelled();
-    if (cancelled_before) throw boost::system::system_error(asio::error::operation_aborted);
+    using next_step = core::waiting_attempt::step;
     session_.attempts_.emplace(requested_.owner, this);
-    co_await request();
-    const bool had_to_wait = state_ == state::queued;
-    if (had_to_wait) co_await wait_in_queue();
-    const bool is_cancelled = co_await was_cancelled();
-    if (is_cancelled) {
-        // Without `keep_grant`: the grant is passed on.
-        if (state_ == state::granted) co_await session_.leave(requested_, false);
-        throw boost::system::system_error(asio::error::operation_aborted);
+    for (;;) {
+        const bool is_cancelled = co_await was_cancelled();
+        if (is_cancelled) attempt_.cancel();
+        const auto step = attempt_.next(session_.context_.time->now());
+        if (step == next_step::end) break;
+        switch (step) {
+        case next_step::request: co_await request(); break;
+        case next_step::wait: co_await wait(); break;
+        case next_step::refresh: co_await refresh(); break;
+        default: co_await leave(); break;
+        }
     }
-    if (state_ != state::granted) co_return std::nullopt;
-    if (had_to_wait) ++session_.context_.counts->hand_offs;
-    co_return to_grant();
+    if (attempt_.is_cancelled()) throw boost::system::system_error(asio::error::operation_aborted);
+    if (attempt_.granted() == nullptr) co_return std::nullopt;
+    if (attempt_.was_queued()) ++session_.context_.counts->hand_offs;
+    co_return to_grant(*attempt_.granted());
 }
 
 // The deadline is computed from `expires`, not from the time of sending, because the file and this
 // client use one clock. The margin is the one that every backend subtracts.
-grant lock_session::acquire_attempt::to_grant() const {
+grant lock_session::acquire_attempt::to_grant(const attempt_result& result) const {
     const auto margin =
-        drift(result_.needs_renewal ? std::min(requested_.ttl, claim_window) : requested_.ttl);
-    return {result_.expires - margin, result_.token, {}, result_.needs_renewal};
+        drift(result.needs_renewal ? std::min(requested_.ttl, claim_window) : requested_.ttl);
+    return {result.expires - margin, result.token, {}, result.needs_renewal};
 }
 
 // A transaction that failed has changed nothing, unless the memory ran out after its commit.
@@ -131,33 +123,23 @@ asio::awaitable<void> lock_session::acquire_attempt::request() {
     throw error(*failure);
 }
 
-// Afterwards the claim is granted or out of the queue.
-asio::awaitable<void> lock_session::acquire_attempt::wait_in_queue() {
-    while (state_ == state::queued) {
-        const bool is_cancelled = co_await was_cancelled();
-        const auto now = session_.context_.time->now();
-        if (is_cancelled || now >= give_up_at_) {
-            const auto late_grant = co_await session_.leave(requested_, !is_cancelled);
-            // The default result is `not_queued`: the claim is out of the queue.
-            update(late_grant ? *late_grant : attempt_result{});
-            co_return;
-        }
-        try {
-            co_await wakeup_.wait_until(next_refresh(now));
-        } catch (const boost::system::system_error&) {
-            continue;  // the attempt was cancelled: the next round leaves the queue
-        }
-        if (notified_)
-            update(*notified_);
-        else
-            co_await refresh();
+asio::awaitable<void> lock_session::acquire_attempt::wait() {
+    auto& time = *session_.context_.time;
+    const auto refresh_at = time.now() + core::random_between(time, 1000ms, 1500ms);
+    try {
+        co_await wakeup_.wait_until(attempt_.wakes_at(refresh_at));
+    } catch (const boost::system::system_error&) {
+        co_return;  // the attempt was cancelled
     }
+    if (notified_)
+        update(*notified_);
+    else
+        attempt_.on_wakeup();
 }
 
-time_point lock_session::acquire_attempt::next_refresh(time_point now) {
-    const auto pause = core::random_between(*session_.context_.time, 1000ms, 1500ms);
-    const auto latest = std::min(give_up_at_, now + pause);
-    return result_.is_first ? std::min(latest, result_.expires) : latest;
+asio::awaitable<void> lock_session::acquire_attempt::leave() {
+    const auto late_grant = co_await session_.leave(requested_, !attempt_.is_cancelled());
+    update(late_grant ? *late_grant : attempt_result{});
 }
 
 asio::awaitable<void> lock_session::acquire_attempt::refresh() {
@@ -167,12 +149,10 @@ asio::awaitable<void> lock_session::acquire_attempt::refresh() {
         update(result);
         co_return;
     } catch (const error& failed) {
-        if (!failed.is_transient()) {
-            session_.undo_in_background(requested_);
-            throw;
-        }
+        const bool is_transient = failed.is_transient();
+        if (attempt_.on_failure(is_transient)) session_.undo_in_background(requested_);
+        if (!is_transient) throw;
     }
-    result_.is_first = false;  // the next refresh comes after a pause, not at once
 }
 
 lock_session::lock_session(store::settings store_settings, backend_context context)

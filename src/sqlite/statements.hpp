@@ -6,11 +6,49 @@
 
 #include "database.hpp"
 
+#include <pawl/types.hpp>
+
+#include <algorithm>
+#include <limits>
+
 namespace pawl::sqlite {
 
 inline std::int64_t to_stored(time_point when) { return when.time_since_epoch().count(); }
 
 inline time_point from_stored(std::int64_t stored) { return time_point(duration(stored)); }
+
+// The time within which a waiter that was granted the lock must confirm that it is alive.
+inline constexpr duration claim_window = std::chrono::milliseconds(1800);
+// How long a waiter's row outlives its last refresh.
+inline constexpr duration waiter_lease = std::chrono::seconds(4);
+
+inline std::int64_t microseconds(std::chrono::system_clock::time_point when) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(when.time_since_epoch()).count();
+}
+
+// Any program that may write the file may write any number into it. A value out of range counts as
+// the nearest valid one, and an unknown mode as the one that excludes all others.
+inline lock_mode read_mode(const statement& row, int column) {
+    switch (row.number(column)) {
+    case static_cast<int>(lock_mode::shared): return lock_mode::shared;
+    case static_cast<int>(lock_mode::permits): return lock_mode::permits;
+    default: return lock_mode::exclusive;
+    }
+}
+
+inline std::uint32_t read_count(const statement& row, int column) {
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(row.number(column), 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+inline std::chrono::system_clock::time_point read_wall_time(const statement& row, int column) {
+    using std::chrono::system_clock;
+    constexpr auto limit =
+        std::chrono::duration_cast<std::chrono::microseconds>(system_clock::duration::max())
+            .count();
+    const std::chrono::microseconds since_1970(std::clamp(row.number(column), -limit, limit));
+    return system_clock::time_point(since_1970);
+}
 
 // Whether a row has expired (docs/backends/sqlite.md, "Another boot"): ?1 is this boot, ?2 the
 // time.

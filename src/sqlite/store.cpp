@@ -3,6 +3,8 @@
 
 #include "store.hpp"
 
+#include "lock_rows.hpp"
+
 #include <sqlite3.h>
 
 #include <algorithm>

@@ -5,7 +5,9 @@
 // own. docs/backends/sqlite.md explains it.
 #pragma once
 
-#include "lock_rows.hpp"
+#include "lock_file.hpp"
+
+#include "core/store/lease_table.hpp"
 
 #include <map>
 #include <optional>

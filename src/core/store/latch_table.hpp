@@ -5,7 +5,7 @@
 #pragma once
 
 #include "latch_state.hpp"
-#include "lease_end.hpp"
+#include "queue_policy.hpp"
 
 #include <pawl/spi/latches.hpp>
 
@@ -120,6 +120,36 @@ private:
     Rows& rows_;
     const std::string name_;
     const time_point now_;
+};
+
+// The latches of a client whose store has a `latch_table`. `Derived` has `run<T>(name, step)`,
+// which runs the step with the table in a transaction, and returns an awaitable of its result.
+template <class Derived>
+class row_latches : public latches {
+public:
+    boost::asio::awaitable<bool> try_set(std::string_view name, std::uint32_t count,
+                                         duration ttl) override {
+        return run<bool>(name, [count, ttl](auto& latch) { return latch.try_set(count, ttl); });
+    }
+    boost::asio::awaitable<step> count_down(std::string_view name, std::uint32_t steps) override {
+        return run<step>(name, [steps](auto& latch) { return latch.count_down(steps); });
+    }
+    boost::asio::awaitable<step> arrive(std::string_view name, std::uint32_t parties,
+                                        duration ttl) override {
+        return run<step>(name, [parties, ttl](auto& latch) { return latch.arrive(parties, ttl); });
+    }
+    boost::asio::awaitable<latch_info> inspect(std::string_view name) override {
+        return run<latch_info>(name, [](auto& latch) { return latch.describe(); });
+    }
+    boost::asio::awaitable<bool> reset(std::string_view name) override {
+        return run<bool>(name, [](auto& latch) { return latch.reset(); });
+    }
+
+private:
+    template <class T, class Job>
+    boost::asio::awaitable<T> run(std::string_view name, Job job) {
+        return static_cast<Derived&>(*this).template run<T>(name, job);
+    }
 };
 
 }  // namespace pawl::core

@@ -4,7 +4,6 @@
 // The steps of the protocol over the rows of one lock: for stores that keep holders and waiters.
 #pragma once
 
-#include "lease_end.hpp"
 #include "permits.hpp"
 #include "queue_policy.hpp"
 
