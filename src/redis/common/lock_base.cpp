@@ -9,13 +9,7 @@
 #include "../../core/util/random.hpp"
 #include "../../core/util/wakeup.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -31,15 +25,9 @@ lock_base::lock_base(const options& server_options, backend_context context,
       bounds_(bounds),
       servers_(connect(*this, channel)),
       undos_(servers_, context_, bounds_, options_.reply_timeout),
-      connect_(connect),
-      operations_ended_(*context_.time, context_.strand) {
-    operations_ended_.prepare();
-}
-
-time_point lock_base::release_deadline(const hold& held) const {
-    const auto soonest = now() + 50ms;
-    return std::clamp(held.grant.deadline, soonest, std::max(soonest, reply_deadline()));
-}
+      tasks_(context_),
+      watch_(context_),
+      connect_(connect) {}
 
 asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
     core::wakeup pause_timer(time(), context_.strand);
@@ -48,25 +36,14 @@ asio::awaitable<void> lock_base::pause(duration at_least, duration at_most) {
 
 asio::awaitable<void> lock_base::close(time_point give_up_at) {
     undos_.begin_shutdown();
-    co_await wait_until_idle(give_up_at);
-    is_closing_ = true;
-    for (auto* wakeup : pauses_)
-        wakeup->notify();
+    co_await tasks_.wait_until_idle(undos_, give_up_at);
+    tasks_.end_pauses();
     undos_.stop();
     co_await servers_->close(give_up_at);
     if (acknowledgements_) co_await acknowledgements_->close(give_up_at);
     if (listing_servers_) co_await (*listing_servers_)->close(give_up_at);
     // On closed links every operation ends soon.
-    co_await wait_until_idle(time_point::max());
-}
-
-asio::awaitable<void> lock_base::wait_until_idle(time_point deadline) {
-    while ((active_operations_ > 0 || !undos_.empty()) && now() < deadline) {
-        if (active_operations_ > 0)
-            co_await operations_ended_.wait_until(deadline);
-        else
-            co_await undos_.wait_until_empty(deadline);
-    }
+    co_await tasks_.wait_until_idle(undos_, time_point::max());
 }
 
 void lock_base::add_to_group(std::vector<renewal_group>& groups, const topology& servers,
@@ -107,44 +84,6 @@ asio::awaitable<void> lock_base::renew_with_script(topology& servers, std::strin
     }
 }
 
-asio::awaitable<void> lock_base::run_all(std::vector<asio::awaitable<void>> operations) {
-    if (operations.empty()) co_return;  // an empty group would never complete
-    if (operations.size() == 1) {
-        co_await std::move(operations.front());
-        co_return;
-    }
-    using spawned_operation = decltype(asio::co_spawn(context_.strand, std::move(operations[0]),  //
-                                                      asio::deferred));
-    std::vector<spawned_operation> spawned;
-    spawned.reserve(operations.size());
-    for (auto& each : operations)
-        spawned.push_back(asio::co_spawn(context_.strand, std::move(each), asio::deferred));
-    auto group = asio::experimental::make_parallel_group(std::move(spawned));
-    co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
-}
-
-bool lock_base::report_if_other_server(const link& connected_link) {
-    const auto& session = connected_link.current();
-    auto& known = known_servers_[&connected_link];
-    const auto last = std::exchange(known, {session.run_id, session.epoch, known.epoch_since});
-    if (session.connection_number <= 1) return false;
-    const bool is_failover = known.epoch != last.epoch;
-    if (is_failover) known.epoch_since = now();
-    if (is_failover || known.run_id.empty() || known.run_id != last.run_id)
-        context_.listener->on_possible_loss();
-    return is_failover;
-}
-
-// A pushed grant has the short deadline of its claim window, which does not tell when it was made.
-bool lock_base::was_confirmed_before_failover(const link& server_link,
-                                              const renewal& requested) const {
-    const auto known = known_servers_.find(&server_link);
-    const auto& held = *requested.held;
-    if (known == known_servers_.end() || held.grant.needs_renewal) return false;
-    const auto confirmed_at = held.grant.deadline + drift(held.claim.ttl) - held.claim.ttl;
-    return confirmed_at < known->second.epoch_since;
-}
-
 void lock_base::check_room_for_undo(const link& server_link) {
     if (!undos_.of(server_link).is_full()) return;
     throw error(errc::unavailable,
@@ -157,10 +96,10 @@ void lock_base::check_room_for_undo(const link& server_link) {
 // is a master again, or the slot is back.
 asio::awaitable<void> lock_base::retry_release(std::string key, const request_sender& send,
                                                duration ttl) {
-    const operation_guard operation(*this);
+    const operation_guard operation(tasks_);
     const auto deadline = now() + ttl;
     core::back_off pauses(time(), bounds_.pauses());
-    interruptible_pause retry_pause(*this);
+    interruptible_pause retry_pause(tasks_);
     while (now() < deadline) {
         const bool is_open =
             co_await retry_pause.wait_until(std::min(deadline, now() + pauses.next_pause()));
@@ -171,10 +110,6 @@ asio::awaitable<void> lock_base::retry_release(std::string key, const request_se
             if (reply.type != reply::kind::error || !may_succeed_later(reply.text)) co_return;
         } catch (const error&) {}
     }
-}
-
-std::string milliseconds_text(duration time_span) {
-    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time_span).count());
 }
 
 bool is_wrong_type(const reply& reply) {

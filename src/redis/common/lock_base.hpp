@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The common part of the backends `native`, `redisson`, `scriptless` and `quorum`: the links,
+// The common part of the backends `native`, `redisson` and `scriptless`: the links,
 // renewals, undos, and repeated releases. Pages of docs/backends describe the protocols.
 #pragma once
 
@@ -9,18 +9,19 @@
 #include "../topology/connected_link.hpp"
 #include "../transport/numbers.hpp"
 #include "acknowledgements.hpp"
+#include "client_tasks.hpp"
 #include "renewal_call.hpp"
+#include "server_watch.hpp"
 #include "undo_queues.hpp"
+#include "waits.hpp"
 
 #include "../../core/util/fork_mark.hpp"
-#include "../../core/util/wakeup.hpp"
 
 #include <pawl/redis.hpp>
 #include <pawl/spi/backend.hpp>
 
 #include <cstddef>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <set>
@@ -28,14 +29,6 @@
 #include <vector>
 
 namespace pawl::redis {
-
-// The pause between two refreshes of a waiter is random between these. A refresh replaces a message
-// that was lost or never sent.
-inline constexpr duration min_refresh_interval = std::chrono::milliseconds(950);
-inline constexpr duration max_refresh_interval = std::chrono::milliseconds(1200);
-// The request of a waiting acquire, and a waiter's refresh, have at least this long for the reply,
-// even if the caller's wait ends earlier. Only a longer silence counts as an unreachable server.
-inline constexpr duration min_reply_wait = std::chrono::milliseconds(300);
 
 class lock_base : public backend, protected link::listener {
 public:
@@ -72,9 +65,9 @@ protected:
     time_point reply_deadline(bool is_blocking, time_point give_up_at) const {
         return is_blocking ? std::max(give_up_at, now() + min_reply_wait) : try_deadline();
     }
-    // When a release gives up: at the hold's deadline, but between 50 ms and the reply timeout from
-    // now, and after 50 ms if the timeout is shorter.
-    time_point release_deadline(const hold& held) const;
+    time_point release_deadline(const hold& held) const {
+        return redis::release_deadline(held, now(), options_.reply_timeout);
+    }
     // The link for the next request about this key. Ask again after each wait that precedes the
     // request: the key may move.
     [[nodiscard]] link& link_of(std::string_view key) const noexcept {
@@ -114,17 +107,10 @@ protected:
     [[nodiscard]] renewal::outcome refusal_of(
         const link& server_link, const renewal& requested,
         renewal::outcome answer = renewal::outcome::refused) const {
-        return was_confirmed_before_failover(server_link, requested) ? renewal::outcome::failed_over
-                                                                     : answer;
+        return watch_.was_confirmed_before_failover(server_link, requested)
+                   ? renewal::outcome::failed_over
+                   : answer;
     }
-    // Runs the operations at the same time, and ends with the last of them. The operations should
-    // handle their exceptions: those of several operations are ignored.
-    boost::asio::awaitable<void> run_all(std::vector<boost::asio::awaitable<void>> operations);
-    // Call this for every new connection. Reports a possible loss, unless this is the link's first
-    // connection, or the run id is known and run id and epoch equal those of the connection before.
-    // True: the epoch is another one, so there was a failover. A node of a cluster also has another
-    // epoch after it has got a slot.
-    bool report_if_other_server(const link& connected_link);
     // Call this before a request over this link that may have to be undone. Throws
     // errc::unavailable when too many undos for its server are pending.
     void check_room_for_undo(const link& server_link);
@@ -142,11 +128,6 @@ protected:
         // Of the listing servers that give no list. They are not asked again.
         std::map<const link*, error> failures{};
     };
-    // Adds the keys of one listing server. `subject` begins its errors. The arguments must outlive
-    // the operation.
-    boost::asio::awaitable<void> scan_server(link& server_link, std::set<std::string>& into,
-                                             const std::string& subject, const std::string& glob,
-                                             const std::string& type);
     using lock_filter = std::function<bool(const lock_info&)>;
     [[nodiscard]] static bool is_held(const lock_info& info) noexcept {
         return info.held_by.has_value();
@@ -160,87 +141,31 @@ protected:
                                                                std::set<std::string> names,
                                                                lock_filter is_shown);
 
-    // Counts an operation for whose end `close` waits.
-    class operation_guard {
-    public:
-        explicit operation_guard(lock_base& base) noexcept : base_(base) {
-            ++base_.active_operations_;
-        }
-        ~operation_guard() {
-            if (--base_.active_operations_ == 0) base_.operations_ended_.notify();
-        }
-        operation_guard(const operation_guard&) = delete;
-        operation_guard& operator=(const operation_guard&) = delete;
-
-    private:
-        lock_base& base_;
-    };
-
-    // A pause within such an operation. `close` ends the pause early.
-    class interruptible_pause {
-    public:
-        explicit interruptible_pause(lock_base& base)
-            : base_(base),
-              timer_(base.time(), base.context_.strand),
-              position_(base.pauses_.insert(base.pauses_.end(), &timer_)) {}
-        ~interruptible_pause() { base_.pauses_.erase(position_); }
-        interruptible_pause(const interruptible_pause&) = delete;
-        interruptible_pause& operator=(const interruptible_pause&) = delete;
-        // False: the backend closes.
-        boost::asio::awaitable<bool> wait_until(time_point deadline) {
-            if (!base_.is_closing_) co_await timer_.wait_until(deadline);
-            co_return !base_.is_closing_;
-        }
-
-    private:
-        lock_base& base_;
-        core::wakeup timer_;
-        const std::list<core::wakeup*>::iterator position_;
-    };
-
-    [[nodiscard]] bool is_closing() const noexcept { return is_closing_; }
+    using operation_guard = client_tasks::operation_guard;
+    using interruptible_pause = client_tasks::interruptible_pause;
 
     const options options_;
     const backend_context context_;
     const limits bounds_;
     const std::shared_ptr<topology> servers_;
     undo_queues undos_;
+    client_tasks tasks_;
+    server_watch watch_;
     known_scripts known_scripts_;
 
 private:
-    // The last answer about the hold came before the failover of which the link learned last.
-    [[nodiscard]] bool was_confirmed_before_failover(const link& server_link,
-                                                     const renewal& requested) const;
     // Renews all of the holds at these servers.
     boost::asio::awaitable<renewal::outcome> write_to_holds(topology& servers,
                                                             std::span<const hold> holds);
-    // Waits until no operation is active and no undo is pending.
-    boost::asio::awaitable<void> wait_until_idle(time_point deadline);
     boost::asio::awaitable<void> scan_or_note(link& server_link, key_listing& into,
                                               const std::string& glob, const std::string& type);
 
     const core::fork_mark made_in_;
-    struct known_server {
-        std::string run_id;
-        std::uint64_t epoch = 0;
-        time_point epoch_since =
-            time_point::min();  // the connection at which the epoch had changed
-    };
-    std::map<const link*, known_server> known_servers_;  // of each link's last connection
     const topology_factory connect_;
     std::unique_ptr<acknowledgements> acknowledgements_;  // made by the first durable acquire
     std::unique_ptr<separate_servers> listing_servers_;   // made by the first listing
-    // `close` waits for this. Its timer is created early, so that closing needs no memory and no
-    // new timer.
-    core::wakeup operations_ended_;
-    unsigned active_operations_ = 0;
-    std::list<core::wakeup*> pauses_;
-    // Set by `close` after it has waited for the operations and undos; the link closes next.
-    bool is_closing_ = false;
 };
 
-// As the scripts expect it: whole milliseconds, rounded up.
-[[nodiscard]] std::string milliseconds_text(duration time_span);
 // True: the key has another type than the script expects. The whole text is searched, because Redis
 // 6 writes the script's name before the error of a command in a script.
 [[nodiscard]] bool is_wrong_type(const reply& reply);

@@ -143,7 +143,7 @@ void locks::on_invalidate(std::string_view key) { waiters_.notify_key(key); }
 // Messages that are published while there is no connection are lost. So every waiter refreshes,
 // which also restores its place in the queue.
 void locks::on_connected(const link& connected_link) {
-    if (report_if_other_server(connected_link)) repeat_recent_releases(connected_link);
+    if (watch_.report_if_other_server(connected_link)) repeat_recent_releases(connected_link);
     undos_.of(connected_link).retry_now();
     waiters_.notify_if(
         [&](const keys& lock_keys) { return &link_of(lock_keys) == &connected_link; });

@@ -36,7 +36,7 @@ asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
     for (auto& each : non_exclusive)
         requests.push_back(
             renew_group<renew_non_exclusive_call>(servers, batch, all_keys, std::move(each)));
-    co_await run_all(std::move(requests));
+    co_await tasks_.run_all(std::move(requests));
 }
 
 template <class Call>
@@ -118,7 +118,7 @@ asio::awaitable<release_result> locks::diagnose_wrong_type(const hold& held, con
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(*this);
+    const operation_guard operation(tasks_);
     auto lock_keys = scheme_.keys_of(held.claim.name, std::exchange(spare_key_text_, {}));
     const auto give_up_at = release_deadline(held);
     auto result = release_result::unknown;
@@ -155,7 +155,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
         else if (!undo.empty())
             undos->add(std::move(undo), successor.ttl, origin);
     }
-    if (result == release_result::unknown && !is_closing())
+    if (result == release_result::unknown && !tasks_.is_closing())
         asio::co_spawn(context_.strand, release_later(held), asio::detached);
     const bool may_fail_over =
         !options_.sentinel.addresses.empty() || !options_.cluster_nodes.empty();
@@ -222,9 +222,9 @@ void locks::repeat_recent_releases(const link& connected_link) {
 
 // One after the other, so that a new master gets no burst.
 asio::awaitable<void> locks::repeat_releases(std::vector<hold> released) {
-    const operation_guard operation(*this);
+    const operation_guard operation(tasks_);
     for (auto& each : released) {
-        if (is_closing()) co_return;
+        if (tasks_.is_closing()) co_return;
         bool is_done = false;
         try {
             const auto reply = co_await resend_release(each, each.grant.deadline);

@@ -5,7 +5,7 @@
 
 #include "genesis_record.hpp"
 
-#include "../common/lock_base.hpp"
+#include "../common/waits.hpp"
 
 #include <algorithm>
 #include <chrono>

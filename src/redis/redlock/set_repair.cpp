@@ -3,7 +3,7 @@
 
 #include "set_repair.hpp"
 
-#include "../common/lock_base.hpp"
+#include "../common/waits.hpp"
 
 #include "../../core/util/flag_guard.hpp"
 #include "../../core/util/random.hpp"

@@ -20,7 +20,7 @@ asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
     std::vector<asio::awaitable<void>> requests;
     for (std::size_t i = 0; i < batch.renewals().size(); ++i)
         requests.push_back(renew_hold(servers, batch, i));
-    co_await run_all(std::move(requests));
+    co_await tasks_.run_all(std::move(requests));
 }
 
 asio::awaitable<void> locks::renew_hold(topology& servers, renewal_batch& batch,
@@ -45,7 +45,7 @@ asio::awaitable<void> locks::renew_hold(topology& servers, renewal_batch& batch,
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(*this);
+    const operation_guard operation(tasks_);
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = release_deadline(held);
     try {
@@ -61,7 +61,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
             co_return release_result::unknown;
         }
     } catch (const error&) {}
-    if (!is_closing()) asio::co_spawn(context_.strand, release_later(held), asio::detached);
+    if (!tasks_.is_closing()) asio::co_spawn(context_.strand, release_later(held), asio::detached);
     co_return release_result::unknown;
 }
 
