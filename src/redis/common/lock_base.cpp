@@ -3,11 +3,6 @@
 
 #include "lock_base.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -19,19 +14,20 @@ lock_base::lock_base(const options& server_options, backend_context context,
                      const topology_factory& connect, const std::string& channel,
                      const limits& bounds)
     : server_access(server_options, std::move(context), connect, *this, channel, bounds),
-      connect_(connect),
-      lifecycle_(time(), context_.strand) {}
+      tasks_(context_),
+      watch_(context_),
+      connect_(connect) {}
 
 asio::awaitable<void> lock_base::close(time_point give_up_at) {
     undos_.begin_shutdown();
-    co_await lifecycle_.wait_until_idle(undos_, give_up_at);
-    lifecycle_.end_pauses();
+    co_await tasks_.wait_until_idle(undos_, give_up_at);
+    tasks_.end_pauses();
     undos_.stop();
     co_await servers_->close(give_up_at);
     if (acknowledgements_) co_await acknowledgements_->close(give_up_at);
     if (listing_servers_) co_await (*listing_servers_)->close(give_up_at);
     // On closed links every operation ends soon.
-    co_await lifecycle_.wait_until_idle(undos_, time_point::max());
+    co_await tasks_.wait_until_idle(undos_, time_point::max());
 }
 
 void lock_base::add_to_group(std::vector<renewal_group>& groups, const topology& servers,
@@ -70,44 +66,6 @@ asio::awaitable<void> lock_base::renew_with_script(topology& servers, std::strin
     } catch (const std::exception& e) {
         log(std::string("a renewal was not answered: ") + e.what());
     }
-}
-
-asio::awaitable<void> lock_base::run_all(std::vector<asio::awaitable<void>> operations) {
-    if (operations.empty()) co_return;  // an empty group would never complete
-    if (operations.size() == 1) {
-        co_await std::move(operations.front());
-        co_return;
-    }
-    using spawned_operation = decltype(asio::co_spawn(context_.strand, std::move(operations[0]),  //
-                                                      asio::deferred));
-    std::vector<spawned_operation> spawned;
-    spawned.reserve(operations.size());
-    for (auto& each : operations)
-        spawned.push_back(asio::co_spawn(context_.strand, std::move(each), asio::deferred));
-    auto group = asio::experimental::make_parallel_group(std::move(spawned));
-    co_await group.async_wait(asio::experimental::wait_for_all(), asio::use_awaitable);
-}
-
-bool lock_base::report_if_other_server(const link& connected_link) {
-    const auto& session = connected_link.current();
-    auto& known = known_servers_[&connected_link];
-    const auto last = std::exchange(known, {session.run_id, session.epoch, known.epoch_since});
-    if (session.connection_number <= 1) return false;
-    const bool is_failover = known.epoch != last.epoch;
-    if (is_failover) known.epoch_since = now();
-    if (is_failover || known.run_id.empty() || known.run_id != last.run_id)
-        context_.listener->on_possible_loss();
-    return is_failover;
-}
-
-// A pushed grant has the short deadline of its claim window, which does not tell when it was made.
-bool lock_base::was_confirmed_before_failover(const link& server_link,
-                                              const renewal& requested) const {
-    const auto known = known_servers_.find(&server_link);
-    const auto& held = *requested.held;
-    if (known == known_servers_.end() || held.grant.needs_renewal) return false;
-    const auto confirmed_at = held.grant.deadline + drift(held.claim.ttl) - held.claim.ttl;
-    return confirmed_at < known->second.epoch_since;
 }
 
 }  // namespace pawl::redis

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The common part of the backends `native`, `redisson`, `scriptless` and `quorum`: the links,
+// The common part of the backends `native`, `redisson` and `scriptless`: the links,
 // renewals, undos, and repeated releases. Pages of docs/backends describe the protocols.
 #pragma once
 
 #include "../scripting/run_script.hpp"
 #include "../transport/numbers.hpp"
 #include "acknowledgements.hpp"
-#include "lifecycle.hpp"
+#include "client_tasks.hpp"
 #include "renewal_call.hpp"
 #include "server_access.hpp"
+#include "server_watch.hpp"
 
 #include <pawl/redis.hpp>
 #include <pawl/spi/backend.hpp>
@@ -72,17 +73,10 @@ protected:
     [[nodiscard]] renewal::outcome refusal_of(
         const link& server_link, const renewal& requested,
         renewal::outcome answer = renewal::outcome::refused) const {
-        return was_confirmed_before_failover(server_link, requested) ? renewal::outcome::failed_over
-                                                                     : answer;
+        return watch_.was_confirmed_before_failover(server_link, requested)
+                   ? renewal::outcome::failed_over
+                   : answer;
     }
-    // Runs the operations at the same time, and ends with the last of them. The operations should
-    // handle their exceptions: those of several operations are ignored.
-    boost::asio::awaitable<void> run_all(std::vector<boost::asio::awaitable<void>> operations);
-    // Call this for every new connection. Reports a possible loss, unless this is the link's first
-    // connection, or the run id is known and run id and epoch equal those of the connection before.
-    // True: the epoch is another one, so there was a failover. A node of a cluster also has another
-    // epoch after it has got a slot.
-    bool report_if_other_server(const link& connected_link);
     // The servers for listings. Their replies contain the names of other programs' keys, and a
     // reply that is too large ends its connection.
     [[nodiscard]] topology& listing_servers();
@@ -92,11 +86,6 @@ protected:
         // Of the listing servers that give no list. They are not asked again.
         std::map<const link*, error> failures{};
     };
-    // Adds the keys of one listing server. `subject` begins its errors. The arguments must outlive
-    // the operation.
-    boost::asio::awaitable<void> scan_server(link& server_link, std::set<std::string>& into,
-                                             const std::string& subject, const std::string& glob,
-                                             const std::string& type);
     using lock_filter = std::function<bool(const lock_info&)>;
     [[nodiscard]] static bool is_held(const lock_info& info) noexcept {
         return info.held_by.has_value();
@@ -110,34 +99,24 @@ protected:
                                                                std::set<std::string> names,
                                                                lock_filter is_shown);
 
-    using operation_guard = lifecycle::operation_guard;
-    using interruptible_pause = lifecycle::interruptible_pause;
+    using operation_guard = client_tasks::operation_guard;
+    using interruptible_pause = client_tasks::interruptible_pause;
     // Set by `close` after it has waited for the operations and undos; the links close next.
-    [[nodiscard]] bool is_closing() const noexcept { return lifecycle_.is_closing(); }
+    [[nodiscard]] bool is_closing() const noexcept { return tasks_.is_closing(); }
+
+    client_tasks tasks_;
+    server_watch watch_;
 
 private:
-    // The last answer about the hold came before the failover of which the link learned last.
-    [[nodiscard]] bool was_confirmed_before_failover(const link& server_link,
-                                                     const renewal& requested) const;
     // Renews all of the holds at these servers.
     boost::asio::awaitable<renewal::outcome> write_to_holds(topology& servers,
                                                             std::span<const hold> holds);
     boost::asio::awaitable<void> scan_or_note(link& server_link, key_listing& into,
                                               const std::string& glob, const std::string& type);
 
-    struct known_server {
-        std::string run_id;
-        std::uint64_t epoch = 0;
-        time_point epoch_since =
-            time_point::min();  // the connection at which the epoch had changed
-    };
-    std::map<const link*, known_server> known_servers_;  // of each link's last connection
     const topology_factory connect_;
     std::unique_ptr<acknowledgements> acknowledgements_;  // made by the first durable acquire
     std::unique_ptr<separate_servers> listing_servers_;   // made by the first listing
-
-protected:
-    lifecycle lifecycle_;
 };
 
 }  // namespace pawl::redis

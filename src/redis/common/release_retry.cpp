@@ -13,16 +13,16 @@ namespace pawl::redis {
 
 // A READONLY or MOVED reply does not end the repetition: the hold may still exist when the replica
 // is a master again, or the slot is back.
-asio::awaitable<void> retry_release(server_access& access, lifecycle& life, std::string key,
+asio::awaitable<void> retry_release(server_access& access, client_tasks& tasks, std::string key,
                                     const request_sender& send, duration ttl) {
-    const lifecycle::operation_guard operation(life);
+    const client_tasks::operation_guard operation(tasks);
     const auto deadline = access.now() + ttl;
     core::back_off pauses(access.time(), access.bounds().pauses());
-    lifecycle::interruptible_pause retry_pause(life);
+    client_tasks::interruptible_pause retry_pause(tasks);
     while (access.now() < deadline) {
         const bool is_open =
             co_await retry_pause.wait_until(std::min(deadline, access.now() + pauses.next_pause()));
-        if (!is_open || life.is_forked()) co_return;
+        if (!is_open || tasks.is_forked()) co_return;
         try {
             co_await access.connected_link_of(key, deadline);
             const auto reply = co_await send(deadline);

@@ -4,7 +4,7 @@
 // Repeats a release whose outcome is unknown.
 #pragma once
 
-#include "lifecycle.hpp"
+#include "client_tasks.hpp"
 #include "server_access.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -15,7 +15,8 @@ namespace pawl::redis {
 
 // Repeats the release until the server executes it or finally rejects it, at most for the ttl, and
 // only while the backend is open. The arguments must outlive the operation.
-boost::asio::awaitable<void> retry_release(server_access& access, lifecycle& life, std::string key,
-                                           const request_sender& send, duration ttl);
+boost::asio::awaitable<void> retry_release(server_access& access, client_tasks& tasks,
+                                           std::string key, const request_sender& send,
+                                           duration ttl);
 
 }  // namespace pawl::redis

@@ -9,7 +9,6 @@
 #include <utility>
 
 namespace asio = boost::asio;
-using namespace std::chrono_literals;
 
 namespace pawl::redis {
 
@@ -21,11 +20,6 @@ server_access::server_access(const options& server_options, backend_context cont
       bounds_(bounds),
       servers_(connect(receiver, channel)),
       undos_(servers_, context_, bounds_, options_.reply_timeout) {}
-
-time_point server_access::release_deadline(const hold& held) const {
-    const auto soonest = now() + 50ms;
-    return std::clamp(held.grant.deadline, soonest, std::max(soonest, reply_deadline()));
-}
 
 void server_access::check_room_for_undo(const link& server_link) {
     if (!undos_.of(server_link).is_full()) return;

@@ -9,6 +9,7 @@
 #include "../topology/connected_link.hpp"
 #include "limits.hpp"
 #include "undo_queues.hpp"
+#include "waits.hpp"
 
 #include <pawl/redis.hpp>
 #include <pawl/spi/backend.hpp>
@@ -20,14 +21,6 @@
 #include <string_view>
 
 namespace pawl::redis {
-
-// The pause between two refreshes of a waiter is random between these. A refresh replaces a message
-// that was lost or never sent.
-inline constexpr duration min_refresh_interval = std::chrono::milliseconds(950);
-inline constexpr duration max_refresh_interval = std::chrono::milliseconds(1200);
-// The request of a waiting acquire, and a waiter's refresh, have at least this long for the reply,
-// even if the caller's wait ends earlier. Only a longer silence counts as an unreachable server.
-inline constexpr duration min_reply_wait = std::chrono::milliseconds(300);
 
 // Used on one strand.
 class server_access {
@@ -54,9 +47,9 @@ public:
     time_point reply_deadline(bool is_blocking, time_point give_up_at) const {
         return is_blocking ? std::max(give_up_at, now() + min_reply_wait) : try_deadline();
     }
-    // When a release gives up: at the hold's deadline, but between 50 ms and the reply timeout from
-    // now, and after 50 ms if the timeout is shorter.
-    time_point release_deadline(const hold& held) const;
+    time_point release_deadline(const hold& held) const {
+        return redis::release_deadline(held, now(), options_.reply_timeout);
+    }
     // The link for the next request about this key. Ask again after each wait that precedes the
     // request: the key may move.
     [[nodiscard]] link& link_of(std::string_view key) const noexcept {

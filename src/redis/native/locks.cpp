@@ -31,7 +31,7 @@ locks::locks(const options& server_options, backend_context context,
       records_(scripts_, std::move(client), context_.process),
       latches_(options_, context_, scripts_.scheme(), *servers_, bounds_),
       queue_(*this, scripts_),
-      releases_(*this, lifecycle_, scripts_, records_, queue_.waiters()),
+      releases_(*this, tasks_, scripts_, records_, queue_.waiters()),
       caller_values_(*this, scripts_, releases_) {}
 
 void locks::on_message(std::string_view channel, std::string_view payload) {
@@ -40,7 +40,8 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
 }
 
 void locks::on_connected(const link& connected_link) {
-    if (report_if_other_server(connected_link)) releases_.repeat_recent_releases(connected_link);
+    if (watch_.report_if_other_server(connected_link))
+        releases_.repeat_recent_releases(connected_link);
     undos_.of(connected_link).retry_now();
     queue_.on_connected(connected_link);
     latches_.on_connected(connected_link);

@@ -89,7 +89,7 @@ asio::awaitable<release_result> releases::diagnose_wrong_type(const hold& held,
 }
 
 asio::awaitable<release_result> releases::release(const hold& held) {
-    const lifecycle::operation_guard operation(lifecycle_);
+    const client_tasks::operation_guard operation(tasks_);
     auto lock_keys = scripts_.scheme().keys_of(held.claim.name, std::exchange(spare_key_text_, {}));
     const auto give_up_at = access_.release_deadline(held);
     auto result = release_result::unknown;
@@ -126,7 +126,7 @@ asio::awaitable<release_result> releases::release(const hold& held) {
         else if (!undo.empty())
             undos->add(std::move(undo), successor.ttl, origin);
     }
-    if (result == release_result::unknown && !lifecycle_.is_closing())
+    if (result == release_result::unknown && !tasks_.is_closing())
         asio::co_spawn(access_.context().strand, release_later(held), asio::detached);
     const bool may_fail_over =
         !access_.settings().sentinel.addresses.empty() || !access_.settings().cluster_nodes.empty();
@@ -196,9 +196,9 @@ void releases::repeat_recent_releases(const link& connected_link) {
 
 // One after the other, so that a new master gets no burst.
 asio::awaitable<void> releases::repeat_releases(std::vector<hold> released) {
-    const lifecycle::operation_guard operation(lifecycle_);
+    const client_tasks::operation_guard operation(tasks_);
     for (auto& each : released) {
-        if (lifecycle_.is_closing()) co_return;
+        if (tasks_.is_closing()) co_return;
         bool is_done = false;
         try {
             const auto reply = co_await resend_release(each, each.grant.deadline);
@@ -222,7 +222,7 @@ asio::awaitable<void> releases::release_later(hold held) {
     const request_sender send = [&](time_point deadline) { return resend_release(held, deadline); };
     const auto lock_keys = scripts_.scheme().keys_of(held.claim.name);
     std::string key(lock_keys.lock());
-    co_await retry_release(access_, lifecycle_, std::move(key), send, held.claim.ttl);
+    co_await retry_release(access_, tasks_, std::move(key), send, held.claim.ttl);
 }
 
 }  // namespace pawl::redis

@@ -5,7 +5,7 @@
 // a lost reply or a failover.
 #pragma once
 
-#include "../common/lifecycle.hpp"
+#include "../common/client_tasks.hpp"
 #include "../common/recent_releases.hpp"
 #include "../common/server_access.hpp"
 #include "calls/release_calls.hpp"
@@ -28,10 +28,10 @@ namespace pawl::redis {
 class releases {
 public:
     // The arguments must outlive the object.
-    releases(server_access& access, lifecycle& life, lock_scripts& scripts, owner_records& records,
-             waiter_table& waiters)
+    releases(server_access& access, client_tasks& tasks, lock_scripts& scripts,
+             owner_records& records, waiter_table& waiters)
         : access_(access),
-          lifecycle_(life),
+          tasks_(tasks),
           scripts_(scripts),
           records_(records),
           waiters_(waiters),
@@ -92,7 +92,7 @@ private:
                                    fencing_token token, time_point sent_at);
 
     server_access& access_;
-    lifecycle& lifecycle_;
+    client_tasks& tasks_;
     lock_scripts& scripts_;
     owner_records& records_;
     waiter_table& waiters_;

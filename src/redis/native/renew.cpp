@@ -28,7 +28,7 @@ asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
     for (auto& each : non_exclusive)
         requests.push_back(
             renew_group<renew_non_exclusive_call>(servers, batch, all_keys, std::move(each)));
-    co_await run_all(std::move(requests));
+    co_await tasks_.run_all(std::move(requests));
 }
 
 template <class Call>

@@ -41,7 +41,7 @@ void locks::on_message(std::string_view channel, std::string_view payload) {
 
 // Messages that are published while there is no connection are lost, so every waiter tries again.
 void locks::on_connected(const link& connected_link) {
-    report_if_other_server(connected_link);
+    watch_.report_if_other_server(connected_link);
     undos_.of(connected_link).retry_now();
     latches_.on_connected(connected_link);
     for (const auto& [channel, attempt] : attempts_by_channel_)

@@ -37,7 +37,7 @@ asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
     std::vector<asio::awaitable<void>> requests;
     for (auto& each : groups)
         requests.push_back(renew_group(servers, batch, objects, std::move(each)));
-    co_await run_all(std::move(requests));
+    co_await tasks_.run_all(std::move(requests));
 }
 
 asio::awaitable<void> locks::renew_group(topology& servers, renewal_batch& batch,
@@ -71,13 +71,13 @@ asio::awaitable<reply> locks::send_release(const lock_object& object, std::strin
 
 // The release is repeated after a lost reply. The unlock latch then has the first request's result.
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(lifecycle_);
+    const operation_guard operation(tasks_);
     const auto object = object_of(held);
     const auto unlock_latch = object.keys.unlock_latch(core::random_hex(time(), 16));
     const auto give_up_at = release_deadline(held);
     auto result = release_result::unknown;
     core::back_off pauses(time(), bounds_.pauses());
-    interruptible_pause retry_pause(lifecycle_);
+    interruptible_pause retry_pause(tasks_);
     for (;;) {
         bool should_retry = false;
         try {
@@ -87,7 +87,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
             else if (server_reply.type != reply::kind::error)
                 result = make_release(object, unlock_latch).read(server_reply);
         } catch (const connection_lost&) {
-            should_retry = !is_closing();
+            should_retry = !tasks_.is_closing();
         } catch (const error&) {}
         if (!should_retry || now() >= give_up_at) break;
         const bool is_open =
@@ -97,13 +97,13 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     if (result == release_result::released)
         asio::co_spawn(context_.strand, delete_unlock_latch(object.keys.lock, unlock_latch),
                        asio::detached);
-    else if (result == release_result::unknown && !is_closing())
+    else if (result == release_result::unknown && !tasks_.is_closing())
         asio::co_spawn(context_.strand, release_later(object, unlock_latch), asio::detached);
     co_return result;
 }
 
 asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string unlock_latch) {
-    const operation_guard operation(lifecycle_);
+    const operation_guard operation(tasks_);
     try {
         const std::array<std::string_view, 2> words{"DEL", unlock_latch};
         co_await exec_at(*servers_, key, words, reply_deadline());
@@ -111,11 +111,11 @@ asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string un
 }
 
 asio::awaitable<void> locks::release_later(lock_object object, std::string unlock_latch) {
-    const operation_guard operation(lifecycle_);
+    const operation_guard operation(tasks_);
     const request_sender send = [this, &object, &unlock_latch](time_point deadline) {
         return send_release(object, unlock_latch, deadline);
     };
-    co_await retry_release(*this, lifecycle_, object.keys.lock, send, object.undo_period());
+    co_await retry_release(*this, tasks_, object.keys.lock, send, object.undo_period());
     if (!is_closing()) co_await delete_unlock_latch(object.keys.lock, std::move(unlock_latch));
 }
 

@@ -5,6 +5,8 @@
 // or too few nodes answer.
 #include "locks.hpp"
 
+#include "../common/waits.hpp"
+
 #include "../../core/util/back_off.hpp"
 #include "../../core/util/random.hpp"
 
@@ -65,6 +67,18 @@ struct locks::acquire_try {
     }
 };
 
+time_point locks::reply_deadline(bool is_blocking, time_point give_up_at) const {
+    return is_blocking ? std::max(give_up_at, now() + redis::min_reply_wait)
+                       : client_.try_deadline();
+}
+
+// The bounds of the random number are equal, and it is drawn all the same: a simulation with a
+// known seed must stay as it is.
+asio::awaitable<void> locks::pause(duration length) {
+    core::wakeup timer(time(), context_.strand);
+    co_await timer.wait_until(now() + core::random_between(time(), length, length));
+}
+
 // When a waiter tries again if no node wakes it.
 time_point locks::next_attempt_after(const attempt_result& failed, core::back_off& poll_pauses) {
     auto result = now() + core::random_between(time(), redis::min_refresh_interval,
@@ -82,7 +96,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
     std::optional<waiting_line::waiter> own_waiter;
     if (is_blocking) own_waiter.emplace(line_, requested.name);
     acquire_try current(time(), requested.owner);
-    const auto try_ends = try_deadline();
+    const auto try_ends = client_.try_deadline();
     core::back_off poll_pauses(time(), poll_lengths);
     core::back_off wake_pauses(time(), wake_lengths);
     std::optional<time_point> last_woken;
@@ -109,7 +123,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
             const auto wait = is_blocking
                                   ? std::min(current.pause_after(result), give_up_at - now())
                                   : current.pause_before(try_ends, now(), result);
-            co_await pause(wait, wait);
+            co_await pause(wait);
             if (!is_blocking && now() >= try_ends) throw *result.split;
             continue;
         }
@@ -121,7 +135,7 @@ asio::awaitable<std::optional<grant>> locks::acquire(const claim& requested,
             wake_pauses.reset();
         } else {
             const auto wait = std::min(wake_pauses.next_pause(), give_up_at - now());
-            co_await pause(wait, wait);
+            co_await pause(wait);
         }
         last_woken = now();
     }
@@ -138,7 +152,7 @@ error locks::may_be_repeated(const error& trouble) const {
 asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> claims,
                                                          time_point give_up_at) {
     const bool is_blocking = give_up_at > now();
-    const auto try_ends = try_deadline();
+    const auto try_ends = client_.try_deadline();
     const auto end_of_attempt = [&] {
         return is_blocking ? reply_deadline(true, give_up_at) : try_ends;
     };
@@ -166,7 +180,7 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
         if (is_blocking && now() >= split_until) co_return std::vector<grant>();
         const auto wait = is_blocking ? std::min(current.pause_after(result), split_until - now())
                                       : current.pause_before(try_ends, now(), result);
-        co_await pause(wait, wait);
+        co_await pause(wait);
         if (!is_blocking && now() >= try_ends) throw *result.split;
     }
 }

@@ -5,7 +5,8 @@
 
 #include "node_failures.hpp"
 
-#include "../common/lock_base.hpp"
+#include "../common/waits.hpp"
+#include "../transport/numbers.hpp"
 
 #include <algorithm>
 #include <chrono>

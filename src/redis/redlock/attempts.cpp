@@ -5,7 +5,8 @@
 
 #include "node_request.hpp"
 
-#include "../common/lock_base.hpp"
+#include "../common/waits.hpp"
+#include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 
 #include <algorithm>

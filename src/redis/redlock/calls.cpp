@@ -6,7 +6,7 @@
 #include "redlock_scripts.hpp"
 #include "reply_parts.hpp"
 
-#include "../common/lock_base.hpp"
+#include "../common/waits.hpp"
 #include "../scripting/reply_reader.hpp"
 #include "../transport/numbers.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "genesis_record.hpp"
 
-#include "../common/lock_base.hpp"
+#include "../common/waits.hpp"
 #include "../transport/numbers.hpp"
 
 #include <algorithm>

@@ -7,8 +7,10 @@
 #include "redlock_options.hpp"
 
 #include "../common/values.hpp"
+#include "../common/waits.hpp"
 
 #include "../../core/util/random.hpp"
+#include "../transport/numbers.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -60,15 +62,20 @@ locks::locks(const options& node_options, backend_context context,
 locks::locks(const options& node_options, backend_context context,
              const std::vector<redis::topology_factory>& nodes, const redis::limits& bounds,
              const std::string& client)
-    : lock_base(node_options.nodes.front(), std::move(context), independent_servers_factory(nodes),
-                scheme_of(node_options.nodes.front()).channel_prefix() + client, bounds),
-      redlock_options_(node_options),
+    : options_(node_options),
+      context_(std::move(context)),
+      bounds_(bounds),
       scheme_(scheme_of(node_options.nodes.front())),
       set_(parameters_of(node_options, scheme_)),
+      servers_(independent_servers_factory(nodes)(*this, scheme_.channel_prefix() + client)),
+      tasks_(context_),
+      watch_(context_),
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
-               node_options.ttl_max, options_.reply_timeout, context_, bounds_, *this),
+               node_options.ttl_max, node_options.nodes.front().reply_timeout, context_, bounds_,
+               *this),
       nodes_(members_.nodes()),
-      client_(members_, context_, options_.reply_timeout, *this, undos_, known_scripts_),
+      client_(members_, servers_, context_, bounds_, node_options.nodes.front().reply_timeout,
+              *this),
       lock_factory_(scheme_, set_, node_options.nodes.front().key,
                     redis::make_value_prefix("", client, context_.process), time()),
       releases_(client_, lock_factory_),
@@ -76,6 +83,7 @@ locks::locks(const options& node_options, backend_context context,
       line_(client_, lock_factory_, client),
       attempts_(client_, releases_, client),
       inspection_(client_, scheme_),
+      listing_(client_, scheme_, inspection_, independent_servers_factory(nodes), bounds_),
       forced_releases_(client_, lock_factory_, inspection_, attempts_, owners_) {}
 
 pawl::capabilities locks::capabilities() const noexcept {
@@ -84,8 +92,8 @@ pawl::capabilities locks::capabilities() const noexcept {
     result.hands_over = result.modes_share_queue = false;
     result.order = fairness::none;
     result.acquire_batch = true;
-    if (redlock_options_.fenced) {
-        result.most_ttl = redlock_options_.ttl_max;
+    if (options_.fenced) {
+        result.most_ttl = options_.ttl_max;
         result.shared = result.downgrades = true;
     } else {
         result.fencing = result.tokens_survive_data_loss = false;
@@ -117,18 +125,26 @@ asio::awaitable<void> locks::close(time_point give_up_at) {
     // Programs that make one try would otherwise form no set of far nodes, and let no node join.
     while (members_.repair().ends_soon() && now() < give_up_at)
         co_await client_.request_ended.wait_until(std::min(give_up_at, now() + look_again));
-    undos_.begin_shutdown();  // otherwise they would be repeated until their leases end
+    client_.undos.begin_shutdown();  // otherwise they would be repeated until their leases end
     while (members_.timing().has_answering_majority() && !client_.is_idle() && now() < give_up_at)
         co_await client_.request_ended.wait_until(std::min(give_up_at, now() + look_again));
     if (members_.timing().has_answering_majority()) give_up_at = std::min(give_up_at, now());
-    co_await lock_base::close(give_up_at);
+    client_.undos.begin_shutdown();  // repeats what is left of them once more
+    co_await tasks_.wait_until_idle(client_.undos, give_up_at);
+    tasks_.end_pauses();
+    client_.undos.stop();
+    co_await servers_->close(give_up_at);
+    co_await listing_.close(give_up_at);
+    // On closed links every operation ends soon.
+    co_await tasks_.wait_until_idle(client_.undos, time_point::max());
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(lifecycle_);
+    const redis::client_tasks::operation_guard operation(tasks_);
     renewals_.end_renewals_of(held);
     owners_.forget(held.claim.owner);
-    const auto result = co_await releases_.release(held, release_deadline(held));
+    const auto give_up_at = redis::release_deadline(held, now(), client_.reply_timeout);
+    const auto result = co_await releases_.release(held, give_up_at);
     co_return result;
 }
 
@@ -137,20 +153,20 @@ void locks::spawn(asio::awaitable<void> operation) {
 }
 
 asio::awaitable<void> locks::run_spawned(asio::awaitable<void> operation) {
-    const operation_guard guard(lifecycle_);
+    const redis::client_tasks::operation_guard guard(tasks_);
     co_await std::move(operation);
 }
 
 asio::awaitable<bool> locks::pause_until(time_point when) {
-    interruptible_pause pause(lifecycle_);
+    redis::client_tasks::interruptible_pause pause(tasks_);
     const bool is_open = co_await pause.wait_until(when);
     co_return is_open;
 }
 
 void locks::on_connected(const redis::link& connected_link) {
     members_.on_connected(connected_link);
-    report_if_other_server(connected_link);
-    undos_.of(connected_link).retry_now();
+    watch_.report_if_other_server(connected_link);
+    client_.undos.of(connected_link).retry_now();
     // Messages that were published while there was no connection are lost.
     line_.wake_all();
 }

@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 using namespace std::chrono_literals;
 
 namespace pawl::redlock {
 
-node_client::node_client(members& membership_of_nodes, const backend_context& client_context,
-                         duration reply_time, background& client_tasks,
-                         redis::undo_queues& undos_of_client, redis::known_scripts& scripts)
+node_client::node_client(members& membership_of_nodes, std::shared_ptr<redis::topology> servers,
+                         const backend_context& client_context, const redis::limits& bounds,
+                         duration reply_time, background& client_tasks)
     : membership(membership_of_nodes),
       nodes(membership.nodes()),
       timing(membership.timing()),
@@ -21,8 +22,7 @@ node_client::node_client(members& membership_of_nodes, const backend_context& cl
       context(client_context),
       reply_timeout(reply_time),
       tasks(client_tasks),
-      undos(undos_of_client),
-      known_scripts(scripts),
+      undos(std::move(servers), context, bounds, reply_timeout),
       requests_in_flight(nodes.size()),
       request_ended(*context.time, context.strand) {
     request_ended.prepare();

@@ -7,23 +7,26 @@
 #include "background.hpp"
 #include "members.hpp"
 
+#include "../common/limits.hpp"
 #include "../common/undo_queues.hpp"
 #include "../scripting/known_scripts.hpp"
+#include "../topology/topology.hpp"
 
 #include "../../core/util/wakeup.hpp"
 
 #include <pawl/spi/backend.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace pawl::redlock {
 
 // Used on one strand. What it refers to must outlive it.
 struct node_client {
-    node_client(members& membership_of_nodes, const backend_context& client_context,
-                duration reply_time, background& client_tasks, redis::undo_queues& undos_of_client,
-                redis::known_scripts& scripts);
+    node_client(members& membership_of_nodes, std::shared_ptr<redis::topology> servers,
+                const backend_context& client_context, const redis::limits& bounds,
+                duration reply_time, background& client_tasks);
 
     members& membership;
     const node_table& nodes;
@@ -33,13 +36,15 @@ struct node_client {
     const backend_context& context;
     const duration reply_timeout;
     background& tasks;
-    redis::undo_queues& undos;
-    redis::known_scripts& known_scripts;
+    redis::undo_queues undos;
+    redis::known_scripts known_scripts;
     std::vector<unsigned> requests_in_flight;  // of each node: `close` waits for their ends
     core::wakeup request_ended;
 
     [[nodiscard]] time_point now() const noexcept { return nodes.now(); }
     [[nodiscard]] time_point reply_deadline() const { return now() + reply_timeout; }
+    // The same for an attempt that does not wait.
+    [[nodiscard]] time_point try_deadline() const { return now() + longest_try(); }
     // How long a node may take to answer before the others decide.
     [[nodiscard]] duration node_timeout(duration ttl) const;
     // How long a try without a wait goes on if the nodes are split.

@@ -3,10 +3,11 @@
 
 #include "set_repair.hpp"
 
-#include "../common/lock_base.hpp"
+#include "../common/waits.hpp"
 
 #include "../../core/util/flag_guard.hpp"
 #include "../../core/util/random.hpp"
+#include "../transport/numbers.hpp"
 
 #include <algorithm>
 #include <cstdint>

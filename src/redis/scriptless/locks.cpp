@@ -50,7 +50,7 @@ locks::locks(const options& server_options, backend_context context,
           make_value_prefix("", core::random_hex(*context_.time, 8), context_.process)) {}
 
 void locks::on_connected(const link& connected_link) {
-    report_if_other_server(connected_link);
+    watch_.report_if_other_server(connected_link);
     undos_.of(connected_link).retry_now();
 }
 

@@ -21,7 +21,7 @@ asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
     std::vector<asio::awaitable<void>> requests;
     for (std::size_t i = 0; i < batch.renewals().size(); ++i)
         requests.push_back(renew_hold(servers, batch, i));
-    co_await run_all(std::move(requests));
+    co_await tasks_.run_all(std::move(requests));
 }
 
 asio::awaitable<void> locks::renew_hold(topology& servers, renewal_batch& batch,
@@ -46,7 +46,7 @@ asio::awaitable<void> locks::renew_hold(topology& servers, renewal_batch& batch,
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(lifecycle_);
+    const operation_guard operation(tasks_);
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = release_deadline(held);
     try {
@@ -62,7 +62,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
             co_return release_result::unknown;
         }
     } catch (const error&) {}
-    if (!is_closing()) asio::co_spawn(context_.strand, release_later(held), asio::detached);
+    if (!tasks_.is_closing()) asio::co_spawn(context_.strand, release_later(held), asio::detached);
     co_return release_result::unknown;
 }
 
@@ -71,7 +71,7 @@ asio::awaitable<void> locks::release_later(hold held) {
     const request_sender send = [this, &lock_keys, &held](time_point deadline) {
         return delete_value(lock_keys.lock(), held.grant.stored_value, deadline);
     };
-    co_await retry_release(*this, lifecycle_, std::string(lock_keys.lock()), send, held.claim.ttl);
+    co_await retry_release(*this, tasks_, std::string(lock_keys.lock()), send, held.claim.ttl);
 }
 
 }  // namespace pawl::redis::scriptless

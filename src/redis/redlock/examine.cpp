@@ -40,45 +40,9 @@ finding tokens_finding(std::chrono::seconds ahead) {
 
 }  // namespace
 
-asio::awaitable<void> locks::scan_at(const std::string& glob, std::size_t node,
-                                     std::set<std::string>& into, node_failures& failures) {
-    const std::string type = set_.layout == node_layout::redisson ? "hash" : "string";
-    if (!nodes_.link_of(node).connected())
-        co_return failures.add(node,
-                               error(errc::unreachable, members_.diagnosis().objection_of(node)));
-    try {
-        co_await scan_server(*listing_servers().links()[node], into, nodes_.name_of(node), glob,
-                             type);
-    } catch (const error& e) {
-        failures.add(node, e);  // a lock that a majority has is in another node's list, too
-    }
-}
-
-asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
-    co_await inspection_.require_majority();
-    const auto glob = scheme_.glob(prefix);
-    node_failures failures(nodes_.size());
-    std::set<std::string> keys;
-    std::vector<asio::awaitable<void>> requests;
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-        requests.push_back(scan_at(glob, i, keys, failures));
-    co_await run_all(std::move(requests));
-    inspection_.require_answers(
-        failures, "Fewer than " + std::to_string(nodes_.majority()) + " nodes list their locks: ");
-    std::set<std::string> names;
-    for (const auto& key : keys)
-        if (auto name = scheme_.name_of(key)) names.insert(std::move(*name));
-    std::vector<lock_info> locks_held;
-    for (const auto& name : names) {
-        auto info = co_await inspection_.inspect(name);
-        if (info.held_by) locks_held.push_back(std::move(info));
-    }
-    co_return locks_held;
-}
-
 asio::awaitable<examination> locks::examine() {
     examination report;
-    static_cast<void>(co_await members_.wait_for_readable(reply_deadline()));
+    static_cast<void>(co_await members_.wait_for_readable(client_.reply_deadline()));
     std::size_t voters = 0;
     node_failures failures(nodes_.size());
     std::set<std::string> versions;
@@ -93,9 +57,9 @@ asio::awaitable<examination> locks::examine() {
         try {
             const auto server = servers_->part_with(nodes_.link_of(i));
             auto of_node =
-                co_await redis::examine_servers(*server, time(), redlock_options_.nodes[i]);
+                co_await redis::examine_servers(*server, *context_.time, options_.nodes[i]);
             // A master that Sentinels name has a row with its address.
-            const bool is_monitored = !redlock_options_.nodes[i].sentinel.addresses.empty();
+            const bool is_monitored = !options_.nodes[i].sentinel.addresses.empty();
             if (is_monitored && !of_node.nodes.empty()) row = of_node.nodes.front().name;
             for (auto& each : of_node.findings) {
                 // With fencing, a node that has restarted, or failed over, waits, whatever it has
@@ -134,7 +98,7 @@ asio::awaitable<examination> locks::examine() {
                                    " are needed",
                                trouble});
     const bool has_sentinels = std::ranges::any_of(
-        redlock_options_.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
+        options_.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
     report.guarantees = guarantees_of(nodes_.size(), set_.is_fenced(), has_sentinels);
     co_return report;
 }
