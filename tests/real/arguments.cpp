@@ -54,6 +54,14 @@ std::size_t clients_of(const std::string& text) {
     return clients;
 }
 
+std::ofstream open_page(const std::string& path) {
+    std::ofstream page;
+    if (path.empty()) return page;
+    page.open(path);
+    if (!page) throw bad_usage("'" + path + "' cannot be written; name another --html.");
+    return page;
+}
+
 void check_environment(const std::string& name, const std::vector<std::string>& known) {
     if (!contains(known, name))
         throw bad_usage("There is no --on '" + name + "'; there are: " + listed(known) + ".");

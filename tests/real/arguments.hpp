@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -23,6 +24,8 @@ struct bad_usage : std::runtime_error {
 [[nodiscard]] std::chrono::seconds time_of(const std::string& option, const std::string& text);
 [[nodiscard]] std::uint64_t seed_of(const std::string& text);
 [[nodiscard]] std::size_t clients_of(const std::string& text);
+// Opens the report at once: a bad name must not cost a run. An empty path opens nothing.
+[[nodiscard]] std::ofstream open_page(const std::string& path);
 // Refuses a name that is not among these.
 void check_environment(const std::string& name, const std::vector<std::string>& known);
 

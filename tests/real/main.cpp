@@ -11,14 +11,14 @@
 // Exit status: 0 all promises hold, 1 they do not, 2 a wrong command line, 77 the proof cannot
 // inject one of the chosen faults here.
 #include "arguments.hpp"
-#include "verbs.hpp"
 
 #include <real/clients/client_process.hpp>
-#include <real/servers/begin_set.hpp>
+#include <real/proofs/run.hpp>
 #include <real/servers/network.hpp>
 #include <real/servers/pace.hpp>
+#include <real/servers/redlock_nodes.hpp>
+#include <real/soak/stretch.hpp>
 #include <real/storm/process.hpp>
-#include <real/storm/work.hpp>
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,6 @@ int run_helper(const words& arguments) {
     if (arguments.size() == 3 && arguments[0] == "begin-set")
         return begin_set(arguments[1], arguments[2]);
     if (const auto client = read_client_words(arguments)) return run_client(*client);
-    if (arguments.size() == 2 && arguments[0] == "work") return storm::run_worker(arguments[1]);
     return storm::run_helper(arguments);
 }
 
@@ -73,14 +72,6 @@ int run_verb(const std::string& verb, const words& arguments) {
 }
 
 }  // namespace
-
-std::ofstream open_page(const std::string& path) {
-    std::ofstream page;
-    if (path.empty()) return page;
-    page.open(path);
-    if (!page) throw bad_usage("'" + path + "' cannot be written; name another --html.");
-    return page;
-}
 
 }  // namespace real
 

@@ -2,9 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // A dead or frozen waiter delays the next waiter by at most two seconds of virtual time.
-#include "workload/single_client_process.hpp"
-
-#include <boost/asio/bind_executor.hpp>
+#include "world/single_client_process.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,49 +12,6 @@ namespace pawl::simulation {
 namespace {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-
-// A program that acquires the lock.
-class test_user {
-public:
-    test_user(scheduler& loop, simulated_network& network, prng random)
-        : program_(loop, network, options_, random) {}
-
-    void acquire(const lock_options& options) {
-        program_.process.post([this, options] {
-            program_.locks->async_acquire(
-                "it", options,
-                asio::bind_executor(program_.process.get_executor(),
-                                    [this](const boost::system::error_code& ec, held_lock lock) {
-                                        if (!ec) lock_ = std::move(lock);
-                                    }));
-        });
-    }
-    void release() {
-        program_.process.post([this] { lock_ = {}; });
-    }
-    void downgrade() {
-        program_.process.post([this] {
-            lock_.async_downgrade(asio::bind_executor(
-                program_.process.get_executor(),
-                [](const boost::system::error_code& ec) { EXPECT_FALSE(ec) << ec.message(); }));
-        });
-    }
-    void close() {
-        program_.process.resume();
-        program_.process.post([this] {
-            lock_ = {};
-            program_.locks.reset();
-        });
-    }
-    [[nodiscard]] bool owns_lock() const { return static_cast<bool>(lock_); }
-    [[nodiscard]] simulated_process& process() noexcept { return program_.process; }
-
-private:
-    const redis::options options_;
-    single_client_process program_;
-    held_lock lock_;
-};
 
 enum class waiter_failure : std::uint8_t { killed, stopped, cut_off };
 
@@ -91,12 +46,12 @@ public:
     explicit queue_scenario(std::uint64_t seed)
         : random_(seed),
           network_(loop_, random_.fork(), network_faults{}),
-          holder_(loop_, network_, random_.fork()),
-          first_(loop_, network_, random_.fork()),
-          next_(loop_, network_, random_.fork()) {}
+          holder_(loop_, network_, options_, random_.fork()),
+          first_(loop_, network_, options_, random_.fork()),
+          next_(loop_, network_, options_, random_.fork()) {}
 
     ~queue_scenario() {
-        network_.reconnect(first_.process());
+        network_.reconnect(first_.process);
         for (auto* each : {&holder_, &first_, &next_})
             each->close();
         loop_.run_for(10s);
@@ -108,7 +63,7 @@ public:
     instant play(const queue_case& test_case, waiter_failure failure) {
         holder_.acquire(test_case.holder);
         loop_.run_for(100ms);
-        EXPECT_TRUE(holder_.owns_lock());
+        EXPECT_TRUE(holder_.held.owns_lock());
         first_.acquire(test_case.first);
         loop_.run_for(10ms);
         const bool asks_before_failure = random_.happens(0.5);
@@ -119,24 +74,31 @@ public:
         if (!asks_before_failure) next_.acquire(test_case.next);
         if (test_case.then != queue_case::action::none) loop_.run_for(10ms);
         if (test_case.then == queue_case::action::release) holder_.release();
-        if (test_case.then == queue_case::action::downgrade) holder_.downgrade();
-        while (!next_.owns_lock() && loop_.now() < failed_at + 10s)
+        if (test_case.then == queue_case::action::downgrade) downgrade();
+        while (!next_.held.owns_lock() && loop_.now() < failed_at + 10s)
             loop_.run_for(5ms);
-        EXPECT_FALSE(first_.owns_lock());
+        EXPECT_FALSE(first_.held.owns_lock());
         return loop_.now() - failed_at;
     }
 
 private:
+    void downgrade() {
+        holder_.process.post([this] {
+            holder_.held.async_downgrade(holder_.run_in_process(
+                [](const boost::system::error_code& ec) { EXPECT_FALSE(ec) << ec.message(); }));
+        });
+    }
     void fail_first_waiter(waiter_failure failure) {
-        if (failure == waiter_failure::cut_off) return network_.cut_off(first_.process());
-        first_.process().pause();
-        if (failure == waiter_failure::killed) network_.ban(first_.process());
+        if (failure == waiter_failure::cut_off) return network_.cut_off(first_.process);
+        first_.process.pause();
+        if (failure == waiter_failure::killed) network_.ban(first_.process);
     }
 
     scheduler loop_;
     prng random_;
     simulated_network network_;
-    test_user holder_, first_, next_;
+    const redis::options options_;
+    single_user holder_, first_, next_;
 };
 
 class DeadWaiter : public testing::TestWithParam<queue_case> {};

@@ -3,12 +3,8 @@
 
 // The first eight waiters of a queue refresh about once a second. The waiters behind them refresh
 // every five to six seconds, until the server tells them that they have come near the head.
-#include "workload/refresh_counter.hpp"
-#include "workload/single_client_process.hpp"
-
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
-#include <boost/asio/cancellation_signal.hpp>
+#include "services/redis/refresh_counter.hpp"
+#include "world/single_client_process.hpp"
 
 #include <gtest/gtest.h>
 
@@ -19,45 +15,11 @@ namespace pawl::simulation {
 namespace {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
 
 constexpr std::size_t near_waiters = 8;
 constexpr lock_options write{.ttl = 30s};
 constexpr lock_options fair{.ttl = 30s, .fair = true};
 constexpr lock_options read{.ttl = 30s, .mode = lock_mode::shared};
-
-struct user : single_client_process {
-    using single_client_process::single_client_process;
-
-    void acquire(const lock_options& options) {
-        process.post([this, options] {
-            auto handler = [this](const boost::system::error_code& ec, held_lock lock) {
-                if (!ec) held = std::move(lock);
-            };
-            locks->async_acquire(
-                "it", options,
-                asio::bind_cancellation_slot(
-                    cancellation.slot(),
-                    asio::bind_executor(process.get_executor(), std::move(handler))));
-        });
-    }
-    void give_up() {
-        process.post([this] { cancellation.emit(asio::cancellation_type::terminal); });
-    }
-    void release() {
-        process.post([this] { held = {}; });
-    }
-    void close() {
-        process.resume();
-        process.post([this] {
-            held = {};
-            locks.reset();
-        });
-    }
-
-    asio::cancellation_signal cancellation;
-    held_lock held;
-};
 
 class FarWaiters : public testing::Test {
 protected:
@@ -67,14 +29,14 @@ protected:
         loop_.run_for(30s);
     }
 
-    user& add(const lock_options& options) {
-        users_.push_back(std::make_unique<user>(loop_, network_, options_, random_.fork()));
+    single_user& add(const lock_options& options) {
+        users_.push_back(std::make_unique<single_user>(loop_, network_, options_, random_.fork()));
         users_.back()->acquire(options);
         loop_.run_for(10ms);
         return *users_.back();
     }
-    std::vector<user*> add_waiters(std::size_t count, const lock_options& options) {
-        std::vector<user*> added;
+    std::vector<single_user*> add_waiters(std::size_t count, const lock_options& options) {
+        std::vector<single_user*> added;
         for (std::size_t i = 0; i < count; ++i)
             added.push_back(&add(options));
         return added;
@@ -85,7 +47,7 @@ protected:
     prng random_{1};
     simulated_network network_{loop_, random_.fork(), network_faults{}};
     const redis::options options_;
-    std::vector<std::unique_ptr<user>> users_;
+    std::vector<std::unique_ptr<single_user>> users_;
 };
 
 TEST_F(FarWaiters, SendOneRequestInFiveSeconds) {
@@ -114,7 +76,7 @@ TEST_F(FarWaiters, LookAtAClaimWindowWhenTheOthersHaveLeft) {
         waiters[i]->give_up();
     loop_.run_for(100ms);
     waiters[near_waiters - 1]->process.pause();
-    (void)holder.release();
+    holder.release();
     loop_.run_for(2s);
     EXPECT_TRUE(waiters[near_waiters]->held);
 }
@@ -129,7 +91,7 @@ TEST_F(FarWaiters, AreFoundDeadWithinTwoSecondsWhenTheyComeNear) {
     for (std::size_t i = 0; i < near_waiters; ++i)
         waiters[i]->give_up();
     loop_.run_for(2s);
-    (void)holder.release();
+    holder.release();
     loop_.run_for(100ms);
     EXPECT_TRUE(waiters[near_waiters + 1]->held);
 }
@@ -155,7 +117,7 @@ TEST_F(FarWaiters, KeepTheirPlacesWhenManyComeNearAtOnce) {
     const auto readers = add_waiters(near_waiters, read);
     const auto writers = add_waiters(near_waiters, fair);
     run_until_far_waiters_know();
-    (void)holder.release();
+    holder.release();
     loop_.run_for(2500ms);
     auto& later = add(fair);
     for (auto* each : readers)

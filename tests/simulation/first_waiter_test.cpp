@@ -2,8 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The first waiter behind an exclusive holder refreshes its place only every five to six seconds.
-#include "workload/refresh_counter.hpp"
-#include "workload/single_client_process.hpp"
+#include "services/redis/refresh_counter.hpp"
+#include "world/single_client_process.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 

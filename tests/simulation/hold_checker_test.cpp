@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The rules for holds on servers that replace each other, and that no excuse goes too far.
-#include "topologies/hold_checker.hpp"
+#include "services/topology/hold_checker.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,7 @@
 
 // The server executes a waiter's refresh late, when the waiter has had the lock and released it.
 #include "server/known_scripts.hpp"
-#include "workload/single_client_process.hpp"
-
-#include <boost/asio/bind_executor.hpp>
+#include "world/single_client_process.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,25 +15,6 @@ namespace pawl::simulation {
 namespace {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-
-struct holder : single_client_process {
-    using single_client_process::single_client_process;
-    void acquire() {
-        process.post([this] {
-            locks->async_acquire(
-                "it", {.ttl = 30s},
-                asio::bind_executor(process.get_executor(),
-                                    [this](const boost::system::error_code& ec, held_lock lock) {
-                                        if (!ec) held = std::move(lock);
-                                    }));
-        });
-    }
-    void release() {
-        process.post([this] { held = {}; });
-    }
-    held_lock held;
-};
 
 // Breaks the connection of the first refresh while it is on its way to the server.
 class refresh_breaker final : public simulated_network::observer {
@@ -64,6 +43,8 @@ private:
     int sent_ = 0, executed_ = 0;
 };
 
+constexpr lock_options hold{.ttl = 30s};
+
 std::size_t waiters_at(simulated_network& network) {
     std::size_t count = 0;
     for (const auto& [key, entry] : network.server().data().all())
@@ -89,20 +70,20 @@ TEST(LateRefresh, LeavesNoWaiterBehind) {
         faults.longest_late_delay = 3s;
         simulated_network network(loop, random.fork(), faults);
         const redis::options options;
-        holder a(loop, network, options, random.fork()), b(loop, network, options, random.fork()),
-            c(loop, network, options, random.fork());
+        single_user a(loop, network, options, random.fork()),
+            b(loop, network, options, random.fork()), c(loop, network, options, random.fork());
         refresh_breaker breaker(loop, network);
         network.set_observer(&breaker);
-        a.acquire();
+        a.acquire(hold);
         loop.run_for(100ms);
-        b.acquire();
+        b.acquire(hold);
         while (!breaker.is_replaced())
             loop.run_for(10ms);
-        (void)a.release();
+        a.release();
         loop.run_for(20ms);
         const bool had_the_lock = static_cast<bool>(b.held);
-        (void)b.release();
-        c.acquire();
+        b.release();
+        c.acquire(hold);
         loop.run_for(20ms);
         const bool is_late = had_the_lock && breaker.is_late();
         loop.run_for(8s);
@@ -112,10 +93,7 @@ TEST(LateRefresh, LeavesNoWaiterBehind) {
         }
         network.set_observer(nullptr);
         for (auto* each : {&a, &b, &c})
-            each->process.post([each] {
-                each->held = {};
-                each->locks.reset();
-            });
+            each->close();
         loop.run_for(20s);
     }
     EXPECT_GT(late_refreshes, 10);

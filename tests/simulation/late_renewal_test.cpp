@@ -3,7 +3,7 @@
 
 // An answer to a renewal counts as long as it arrives before the deadline that it extends, however
 // far the servers are.
-#include "redlock/redlock_programs.hpp"
+#include "services/redlock/redlock_programs.hpp"
 
 #include <redlock_scripts.hpp>
 

@@ -4,8 +4,11 @@
 // Runs scenarios: many seeds, or one seed with a trace of all events.
 #include "java/java_scripts.hpp"
 #include "kernel/process_resources.hpp"
-#include "redlock/redlock_scenario.hpp"
-#include "topologies/scenarios.hpp"
+#include "services/redlock/redlock_scenario.hpp"
+#include "services/scenarios.hpp"
+#if PAWL_WITH_SQLITE
+#include "services/sqlite/file_scenario.hpp"
+#endif
 
 #include <CLI/CLI.hpp>
 
@@ -156,6 +159,13 @@ int run_bugs(const settings& options) {
         missed += !is_found(options, name, [bug = bug](auto seed, const auto& sink) {
             return run_redlock_scenario(seed, bug, sink);
         });
+#if PAWL_WITH_SQLITE
+    for (const auto& [bug, name] : file_bug_names)
+        if (bug != file_bug::none)
+            missed += !is_found(options, name, [bug = bug](auto seed, const auto& sink) {
+                return run_file_scenario(seed, bug, sink);
+            });
+#endif
     return missed == 0 ? 0 : 1;
 }
 
@@ -179,6 +189,12 @@ scenario_runner runner_of(const settings& options) {
         return [](auto seed, const auto& sink) {
             return run_scenario(seed, injected_bug::none, sink);
         };
+#if PAWL_WITH_SQLITE
+    if (topology == "sqlite")
+        return [](auto seed, const auto& sink) {
+            return run_file_scenario(seed, file_bug::none, sink);
+        };
+#endif
     return {};
 }
 
@@ -195,7 +211,7 @@ scenario_runner choose_runner(const settings& options) {
         const auto runner = runner_of(options);
         if (!runner)
             std::cerr << "There is no topology '" << options.topology
-                      << "'; write any, servers, sentinels, cluster or redlock.\n";
+                      << "'; write any, servers, sentinels, cluster, redlock or sqlite.\n";
         return runner;
     }
     const auto other = std::ranges::find(topology_bugs, options.bug, &named_topology_bug::name);
@@ -209,9 +225,16 @@ scenario_runner choose_runner(const settings& options) {
         return [bug = redlock->first, wanted = options.faults](auto seed, const auto& sink) {
             return run_redlock_scenario(seed, bug, sink, wanted);
         };
+#if PAWL_WITH_SQLITE
+    const auto of_file = std::ranges::find(file_bug_names, options.bug,
+                                           &std::pair<file_bug, std::string_view>::second);
+    if (of_file != file_bug_names.end())
+        return [bug = of_file->first](auto seed, const auto& sink) {
+            return run_file_scenario(seed, bug, sink);
+        };
+#endif
     std::cerr << "There is no bug '" << options.bug
-              << "'; see injected_bug.hpp, topology_bugs.hpp and redlock_bugs.hpp in "
-                 "tests/simulation/bugs.\n";
+              << "'; see the files *.def in tests/simulation.\n";
     return {};
 }
 
@@ -225,7 +248,7 @@ int main(int argc, char** argv) {
     app.add_option("--jobs", options.jobs, "the number of threads")->capture_default_str();
     app.add_option("--bug", options.bug, "inject one of the bugs of tests/simulation/bugs");
     app.add_option("--topology", options.topology,
-                   "any (the seed decides), servers, sentinels, cluster or redlock")
+                   "any (the seed decides), servers, sentinels, cluster, redlock or sqlite")
         ->capture_default_str();
     std::map<std::string, redlock_fault> faults;
     for (const auto& [fault, name] : redlock_fault_names)

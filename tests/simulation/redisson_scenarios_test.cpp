@@ -5,7 +5,7 @@
 // `PAWL_SEEDS` is their number (1,000), `PAWL_SEED` the first seed (1).
 // `pawl_simulate --redisson --seed N --trace` prints all events of one scenario.
 #include "bugs/search.hpp"
-#include "workload/scenario.hpp"
+#include "services/redis/scenario.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // An attempt over several nodes ends within the limit of its caller, which its error names.
-#include "redlock/redlock_programs.hpp"
+#include "services/redlock/redlock_programs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // What a release says of a hold over several nodes.
-#include "redlock/redlock_programs.hpp"
+#include "services/redlock/redlock_programs.hpp"
 
 #include <gtest/gtest.h>
 

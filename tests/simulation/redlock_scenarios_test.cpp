@@ -4,7 +4,7 @@
 // The scenarios of Redlock are part of those in scenarios_test.cpp; these are some more.
 // `pawl_simulate --topology redlock --seed N --trace` prints all events of one scenario.
 #include "bugs/search.hpp"
-#include "redlock/redlock_scenario.hpp"
+#include "services/redlock/redlock_scenario.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Clients that request a free lock of Redlock at the same moment, with one attempt each.
-#include "redlock/redlock_programs.hpp"
+#include "services/redlock/redlock_programs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The requests of waiters over several nodes, and the messages that they heed.
-#include "redlock/redlock_programs.hpp"
+#include "services/redlock/redlock_programs.hpp"
 
 #include <redlock_scripts.hpp>
 

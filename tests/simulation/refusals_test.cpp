@@ -3,11 +3,9 @@
 
 // A reachable server refuses every request for longer than any pause, in virtual time.
 #include "server/refusals.hpp"
-#include "workload/single_client_process.hpp"
+#include "world/single_client_process.hpp"
 
 #include <redis_scripts.hpp>
-
-#include <boost/asio/bind_executor.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,44 +20,6 @@ namespace pawl::simulation {
 namespace {
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
-
-class test_user {
-public:
-    test_user(scheduler& loop, simulated_network& network, prng random,
-              const redis::limits& limits = {})
-        : program_(loop, network, options_, random, limits) {}
-
-    void acquire(const std::string& name, const lock_options& options) {
-        program_.process.post([this, name, options] {
-            program_.locks->async_acquire(
-                name, options,
-                asio::bind_executor(program_.process.get_executor(),
-                                    [this](const boost::system::error_code& ec, held_lock lock) {
-                                        error_ = ec;
-                                        if (!ec) lock_ = std::move(lock);
-                                    }));
-        });
-    }
-    void release() {
-        program_.process.post([this] { lock_ = {}; });
-    }
-    void close() {
-        program_.process.post([this] {
-            lock_ = {};
-            program_.locks.reset();
-        });
-    }
-    [[nodiscard]] const held_lock& lock() const noexcept { return lock_; }
-    [[nodiscard]] boost::system::error_code error() const noexcept { return error_; }
-    [[nodiscard]] simulated_process& process() noexcept { return program_.process; }
-
-private:
-    const redis::options options_;
-    single_client_process program_;
-    held_lock lock_;
-    boost::system::error_code error_;
-};
 
 // A script that the server received.
 struct seen_request {
@@ -82,8 +42,9 @@ public:
     refusal_scenario(const refusal_scenario&) = delete;
     refusal_scenario& operator=(const refusal_scenario&) = delete;
 
-    test_user& add(const redis::limits& limits = {}) {
-        users_.push_back(std::make_unique<test_user>(loop_, network_, random_.fork(), limits));
+    single_user& add(const redis::limits& limits = {}) {
+        users_.push_back(
+            std::make_unique<single_user>(loop_, network_, options_, random_.fork(), limits));
         return *users_.back();
     }
     void pass_time(instant period) { loop_.run_for(period); }
@@ -130,7 +91,8 @@ private:
     scheduler loop_;
     prng random_;
     simulated_network network_;
-    std::vector<std::unique_ptr<test_user>> users_;
+    const redis::options options_;
+    std::vector<std::unique_ptr<single_user>> users_;
 };
 
 class Refusals : public testing::TestWithParam<refusal>, protected refusal_scenario {};
@@ -143,21 +105,21 @@ TEST_P(Refusals, LeaveNothingBehindThatGivesALiveLockAway) {
     refuse(GetParam());
     auto& a = add();
     auto& b = add();
-    a.acquire("it", {.ttl = 60s});
+    a.acquire({.ttl = 60s}, "it");
     pass_time(45s);
-    EXPECT_FALSE(a.lock());
+    EXPECT_FALSE(a.held);
     accept();
     pass_time(3s);
-    ASSERT_TRUE(a.lock());
+    ASSERT_TRUE(a.held);
     EXPECT_EQ(count("leave"), 0);
-    b.acquire("it", {.ttl = 60s});
+    b.acquire({.ttl = 60s}, "it");
     const auto value = value_of("it");
     for (int second = 0; second < 150; ++second) {
         pass_time(1s);
         ASSERT_EQ(value_of("it"), value) << "after " << second << " s";
     }
-    EXPECT_EQ(a.lock().state(), lock_state::held);
-    EXPECT_FALSE(b.lock());
+    EXPECT_EQ(a.held.state(), lock_state::held);
+    EXPECT_FALSE(b.held);
     std::set<std::string> owners;
     for (const auto& each : requests) {
         if (each.script != "acquire") continue;
@@ -165,7 +127,7 @@ TEST_P(Refusals, LeaveNothingBehindThatGivesALiveLockAway) {
     }
     (void)a.release();
     pass_time(100ms);
-    EXPECT_TRUE(b.lock());
+    EXPECT_TRUE(b.held);
 }
 
 // A minute of refusals: a few requests in the first second, then about one per second.
@@ -173,7 +135,7 @@ TEST_P(Refusals, AreAskedForLessAndLess) {
     auto& a = add();
     refuse(GetParam());
     const auto begin = now();
-    a.acquire("it", {});
+    a.acquire({}, "it");
     pass_time(60s);
     const auto refused = refused_since(begin);
     ASSERT_GE(refused.size(), 55U);
@@ -183,25 +145,25 @@ TEST_P(Refusals, AreAskedForLessAndLess) {
     EXPECT_LE(std::accumulate(refused.begin(), refused.end(), 0), 60);
     accept();
     pass_time(2s);
-    EXPECT_TRUE(a.lock());
+    EXPECT_TRUE(a.held);
 }
 
 // The limits of the test above also apply to a queued waiter, to a holder's release, and to undos.
 TEST_P(Refusals, AreBearableForAllThatGoesOn) {
     auto& holder = add();
     auto& waiter = add();
-    holder.acquire("it", {.ttl = 30s});
+    holder.acquire({.ttl = 30s}, "it");
     pass_time(100ms);
-    waiter.acquire("it", {.ttl = 30s});
+    waiter.acquire({.ttl = 30s}, "it");
     pass_time(100ms);
-    ASSERT_TRUE(holder.lock());
+    ASSERT_TRUE(holder.held);
     refuse(GetParam());
     const auto begin = now();
     (void)holder.release();
     pass_time(25s);
     if (GetParam().error.starts_with("OOM")) {
         // Neither a release nor the grant to the next waiter needs memory.
-        EXPECT_TRUE(waiter.lock());
+        EXPECT_TRUE(waiter.held);
         return;
     }
     const auto refused = refused_since(begin);
@@ -209,10 +171,10 @@ TEST_P(Refusals, AreBearableForAllThatGoesOn) {
     EXPECT_LE(refused[0], 12);
     for (std::size_t second = 5; second < refused.size(); ++second)
         EXPECT_LE(refused[second], 4) << "in second " << second;
-    EXPECT_FALSE(waiter.lock());
+    EXPECT_FALSE(waiter.held);
     accept();
     pass_time(5s);
-    EXPECT_TRUE(waiter.lock());
+    EXPECT_TRUE(waiter.held);
 }
 
 //   The server is frozen while A requests twelve locks and gives up, so twelve undos are pending.
@@ -220,13 +182,13 @@ TEST_P(Refusals, AreBearableForAllThatGoesOn) {
 //   When the server accepts requests again, A sends all of them.
 TEST_P(Refusals, HoldUpAllUndosTogether) {
     auto& a = add();
-    a.acquire("warm", {});
+    a.acquire({}, "warm");
     pass_time(100ms);
     (void)a.release();
     pass_time(100ms);
     network().freeze();
     for (int i = 0; i < 12; ++i)
-        a.acquire("lock" + std::to_string(i), {.ttl = 60s, .wait = 1ms});
+        a.acquire({.ttl = 60s, .wait = 1ms}, "lock" + std::to_string(i));
     pass_time(1s);
     refuse(GetParam());
     network().thaw();
@@ -261,25 +223,25 @@ TEST(UndoQueue, ThatIsFullHoldsUpNewRequests) {
     redis::limits limits;
     limits.max_undos = 2;
     auto& a = scenario.add(limits);
-    a.acquire("first", {});
+    a.acquire({}, "first");
     scenario.pass_time(100ms);
-    ASSERT_TRUE(a.lock());
+    ASSERT_TRUE(a.held);
     scenario.requests.clear();
     scenario.network().freeze();
     for (const auto* name : {"one", "two"})
-        a.acquire(name, {.wait = 1ms});
+        a.acquire({.wait = 1ms}, name);
     scenario.pass_time(1s);
-    EXPECT_EQ(a.error(), make_error_code(errc::unreachable));
-    a.acquire("three", {.wait = 1ms});
+    EXPECT_EQ(a.failure, make_error_code(errc::unreachable));
+    a.acquire({.wait = 1ms}, "three");
     scenario.pass_time(1s);
-    EXPECT_EQ(a.error(), make_error_code(errc::unavailable));
+    EXPECT_EQ(a.failure, make_error_code(errc::unavailable));
     scenario.network().thaw();
     scenario.pass_time(5s);
     for (const auto* name : {"one", "two", "three"})
         EXPECT_EQ(scenario.value_of(name), "");
-    a.acquire("three", {});
+    a.acquire({}, "three");
     scenario.pass_time(3s);
-    EXPECT_EQ(a.error(), boost::system::error_code());
+    EXPECT_EQ(a.failure, boost::system::error_code());
     EXPECT_NE(scenario.value_of("three"), "");
 }
 
@@ -296,15 +258,15 @@ TEST(UndoQueue, FreesWhatTheNetworkDeliversAfterTheFirstUndos) {
     instant latest{};
     for (int i = 0; i < 10; ++i) {
         const auto name = "lock" + std::to_string(i);
-        a.acquire("warm" + std::to_string(i), {});
+        a.acquire({}, "warm" + std::to_string(i));
         scenario.pass_time(10ms);
         (void)a.release();
         scenario.pass_time(10ms);
         scenario.requests.clear();
         const auto broken = scenario.now();
-        a.acquire(name, {.ttl = 60s, .wait = 1ms});
+        a.acquire({.ttl = 60s, .wait = 1ms}, name);
         scenario.pass_time(500us);
-        scenario.network().break_all(a.process());
+        scenario.network().break_all(a.process);
         scenario.pass_time(25s);
         EXPECT_EQ(scenario.value_of(name), "") << name;
         for (const auto& each : scenario.requests)

@@ -4,7 +4,7 @@
 // Thousands of scenarios, each with its own faults. `PAWL_SEEDS` is their number (10,000),
 // `PAWL_SEED` the first seed (1). `pawl_simulate --seed N --trace` prints all events of one
 // scenario.
-#include "topologies/scenarios.hpp"
+#include "services/scenarios.hpp"
 #include "bugs/search.hpp"
 #include "kernel/process_resources.hpp"
 
@@ -20,11 +20,6 @@
 
 namespace pawl::simulation {
 namespace {
-
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* text = std::getenv(name);
-    return text != nullptr ? std::stoull(text) : otherwise;
-}
 
 // In shares, so that all cores are used.
 // Coprime to the kinds of scenarios, so that each share has all of them.

@@ -7,6 +7,7 @@
 #include "storm.hpp"
 
 #include <pawl/blocking/mutex.hpp>
+#include <pawl/blocking/shared_mutex.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -14,7 +15,9 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <sstream>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -34,6 +37,33 @@ std::string url_of_object(const std::string& url, const std::string& object) {
     return url.starts_with("redlock") ? url : url + "&object=" + object;
 }
 
+// A recursive mutex, or the readers' side of a shared one.
+class tested_mutex {
+public:
+    tested_mutex(pawl::blocking::client& locks, const std::string& name,
+                 const pawl::lock_options& options) {
+        const pawl::lease_options lease{
+            .ttl = options.ttl, .fenced = options.fenced, .fair = options.fair};
+        if (options.mode == pawl::lock_mode::shared)
+            readers_.emplace(locks, name, lease);
+        else
+            exclusive_.emplace(locks, name, lease);
+    }
+    void lock() { readers_ ? readers_->lock_shared() : exclusive_->lock(); }
+    bool try_lock() { return readers_ ? readers_->try_lock_shared() : exclusive_->try_lock(); }
+    void unlock() { readers_ ? readers_->unlock_shared() : exclusive_->unlock(); }
+    [[nodiscard]] pawl::fencing_token token() const {
+        return readers_ ? readers_->token() : exclusive_->token();
+    }
+    [[nodiscard]] std::stop_token lost() const {
+        return readers_ ? readers_->lost() : exclusive_->lost();
+    }
+
+private:
+    std::optional<pawl::blocking::shared_mutex> readers_;
+    std::optional<pawl::blocking::recursive_mutex> exclusive_;
+};
+
 class peer {
 public:
     peer(const std::string& url, pawl::duration ttl)
@@ -46,8 +76,6 @@ public:
     std::string execute_command(const std::string& line);
 
 private:
-    using mutex = pawl::blocking::recursive_mutex;
-
     // The prefix of the name selects the object: see mixed_processes.hpp.
     struct object {
         pawl::blocking::client& client;
@@ -55,10 +83,11 @@ private:
         pawl::lock_options options;
     };
     object object_of(const std::string& name, int count = 1);
-    mutex& mutex_of(const std::string& name) {
+    tested_mutex& mutex_of(const std::string& name) {
         auto& entry = mutexes_[name];
         const auto target = object_of(name);
-        if (!entry) entry = std::make_unique<mutex>(target.client, target.name, target.options);
+        if (!entry)
+            entry = std::make_unique<tested_mutex>(target.client, target.name, target.options);
         return *entry;
     }
     std::string lock(const std::string& name, int count);
@@ -78,7 +107,7 @@ private:
     std::unique_ptr<storm_worker> storm_;
     pawl::blocking::client locks_, read_write_, leaseless_;  // leaseless_: for RSemaphore
     const pawl::duration ttl_;
-    std::map<std::string, std::unique_ptr<mutex>> mutexes_;
+    std::map<std::string, std::unique_ptr<tested_mutex>> mutexes_;
     std::map<std::string, pawl::blocking::held_lock> other_holds_;  // permits, and downgraded holds
 };
 

@@ -40,4 +40,7 @@ struct run_result {
 // `interrupted` after SIGINT or SIGTERM.
 [[nodiscard]] run_result run(const environment_entry& entry, const settings& options, fencing mode);
 
+// The verb. Returns the exit status for main; a wrong command line is bad_usage.
+int run_verb(const std::vector<std::string>& arguments);
+
 }  // namespace real::proofs

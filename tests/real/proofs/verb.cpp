@@ -4,8 +4,6 @@
 // The proof: see `usage`.
 #include "report.hpp"
 
-#include <real/verbs.hpp>
-
 #include <algorithm>
 #include <fstream>
 #include <iostream>

@@ -11,6 +11,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// Locks between the threads of one client process. It is paused; its end would be the end of the
+// locks, so it is never killed.
+class memory_environment : public environment {
+public:
+    [[nodiscard]] client_access access(token_source) const override { return {.url = "memory:"}; }
+    [[nodiscard]] support::machine client_machine(std::size_t) const override { return {}; }
+    [[nodiscard]] std::vector<fault> faults() override { return {}; }
+    [[nodiscard]] std::vector<server_period> history() override { return {}; }
+    [[nodiscard]] std::string logs() override { return {}; }
+};
+
 std::vector<std::string> faults_of_cluster() {
     auto names = replicated_servers::fault_names();
     names.emplace_back(slot_fault);
@@ -97,6 +108,10 @@ const std::vector<environment_entry>& soak_environments() {
         return entries;
     }();
     return all;
+}
+
+std::unique_ptr<environment> start_memory(const environment_options&) {
+    return std::make_unique<memory_environment>();
 }
 
 }  // namespace real

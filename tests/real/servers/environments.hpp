@@ -13,6 +13,7 @@
 
 namespace real {
 
+// The servers and stores that a proof or a soak can run on.
 struct environment_entry {
     std::string name;  // for --on
     std::string description;

@@ -5,7 +5,11 @@
 
 #include <conformance/process.hpp>
 
+#include <pawl/error.hpp>
+#include <pawl/redlock.hpp>
+
 #include <algorithm>
+#include <iostream>
 #include <sstream>
 
 namespace real {
@@ -114,6 +118,17 @@ void wait_for_members(const std::vector<support::redis_server*>& nodes, pace& pa
             return is_whole_set(known);
         },
         "not all of them are members of the set");
+}
+
+int begin_set(const std::string& url, const std::string& force) {
+    try {
+        pawl::redlock::begin_set(pawl::redlock::parse(url), force == "force");
+    } catch (const pawl::error& problem) {
+        std::cout << problem.what() << std::endl;
+        return 1;
+    }
+    std::cout << "begun" << std::endl;
+    return 0;
 }
 
 }  // namespace real

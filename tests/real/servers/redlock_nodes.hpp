@@ -35,10 +35,15 @@ struct membership {
 // For `environment::logs`: what the node says of its membership, if it runs.
 [[nodiscard]] std::string text_of_membership(support::redis_server& node);
 
-// As an operator does it on this machine: again, if a node was away. `how`: see begin_set.hpp.
+// As an operator does it on this machine: again, if a node was away. `how`: "force", or another
+// word.
 void begin_set_from(const support::machine& machine, const std::string& url, const std::string& how,
                     pace& pace);
 // Waits until all are a set again.
 void wait_for_members(const std::vector<support::redis_server*>& nodes, pace& pace);
+
+// The helper process for that, on a client's machine: this program cannot reach the servers'
+// addresses. `pawl redlock init`, with --force if `force` is "force". Returns the exit status.
+int begin_set(const std::string& url, const std::string& force);
 
 }  // namespace real

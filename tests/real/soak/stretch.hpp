@@ -30,4 +30,7 @@ struct soak_parts {
 [[nodiscard]] totals run_stretch(const environment_entry& entry, const soak_parts& parts,
                                  std::chrono::steady_clock::time_point end);
 
+// The verb. Returns the exit status for main; a wrong command line is bad_usage.
+int run_verb(const std::vector<std::string>& arguments);
+
 }  // namespace real::soak

@@ -6,8 +6,6 @@
 #include "settings.hpp"
 #include "stretch.hpp"
 
-#include <real/verbs.hpp>
-
 #include <filesystem>
 #include <fstream>
 #include <iostream>

@@ -13,8 +13,7 @@
 //
 // Not among the faults: both processes killed at once, or the worker itself stopped. Then only the
 // token protects.
-#include "length.hpp"
-#include "work.hpp"
+#include "process.hpp"
 
 #include <run/descendants.hpp>
 #include <run/process_names.hpp>

@@ -3,7 +3,6 @@
 
 // Storms for the other ways to hold: the stripes of a lock, acquired together, and a hold that
 // passes from process to process by its value.
-#include "length.hpp"
 #include "process.hpp"
 
 #include <real/record/checker.hpp>

@@ -8,20 +8,31 @@
 
 #include <pawl/blocking.hpp>
 #include <pawl/striped.hpp>
+#include <pawl/types.hpp>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <random>
+#include <string_view>
 #include <thread>
 #include <utility>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
 
 namespace real::storm {
 
 namespace {
 
 using namespace std::chrono_literals;
+using pawl::boot_clock;
 
 constexpr std::size_t threads_of_stripes = 8;
 
@@ -154,9 +165,33 @@ int acquire_each(const std::string& url, int count) {
     return 0;
 }
 
+// Of the lock "x", which was requested alone, first or second.
+const char* token_of_x() {
+    const char* first = std::getenv("PAWL_NAME");
+    const bool is_first = first != nullptr && std::string_view(first) == "x";
+    return std::getenv(is_first ? "PAWL_TOKEN" : "PAWL_ALSO_1_TOKEN");
+}
+
+int run_worker(const std::string& folder) {
+    const char* token = token_of_x();
+    if (token == nullptr || ::signal(SIGTERM, SIG_IGN) == SIG_ERR) return 1;
+    const std::string path = folder + "/work-" + token;
+    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    std::minstd_rand dice(std::random_device{}());
+    const auto until = boot_clock::now() + std::uniform_int_distribution<int>(50, 900)(dice) * 1ms;
+    std::array<std::int64_t, 2> times{now(), 0};
+    while (boot_clock::now() < until) {
+        times[1] = now();
+        if (::pwrite(file, times.data(), sizeof times, 0) != sizeof times) return 1;
+        ::poll(nullptr, 0, 1);  // the pace
+    }
+    return 0;
+}
+
 }  // namespace
 
 int run_helper(const std::vector<std::string>& words) {
+    if (words.size() == 2 && words[0] == "work") return run_worker(words[1]);
     if (words.size() == 3 && words[0] == "refused")
         return acquire_each(words[1], std::stoi(words[2]));
     if (words.size() < 4) return 2;
@@ -165,6 +200,21 @@ int run_helper(const std::vector<std::string>& words) {
     if (words[0] == "stripes") return run_stripes(options);
     if (words[0] == "adopt" && words.size() == 5) return run_adopter(options, words[4] == "chain");
     return 2;
+}
+
+std::vector<work_record> read_work(const std::string& folder) {
+    std::vector<work_record> all;
+    for (const auto& each : std::filesystem::directory_iterator(folder)) {
+        const auto name = each.path().filename().string();
+        if (!name.starts_with("work-")) continue;
+        std::array<std::int64_t, 2> times{};
+        std::ifstream file(each.path(), std::ios::binary);
+        if (file.read(reinterpret_cast<char*>(times.data()), sizeof times))
+            all.push_back({std::stoull(name.substr(5)), times[0], times[1]});
+    }
+    std::sort(all.begin(), all.end(),
+              [](const work_record& a, const work_record& b) { return a.token < b.token; });
+    return all;
 }
 
 }  // namespace real::storm

@@ -7,7 +7,7 @@
 //   0      NOREPLICAS: every acquire of every waiter is refused
 //   60 s   the server accepts: of each name's four waiters one holds, three are in the queue
 //   …      the undo requests of the refused attempts come now; none may end a live lock
-#include "length.hpp"
+#include "process.hpp"
 
 #include <support/eventually.hpp>
 #include <support/redis_server.hpp>

@@ -19,7 +19,7 @@
 //
 // The lock is never believed to be held twice, every resumed process knows of its loss, the lock
 // moves on within ttl + 2 s of every fault, and the resource never accepts a token that goes back.
-#include "length.hpp"
+#include "process.hpp"
 
 #include <real/clients/client_process.hpp>
 #include <real/record/checker.hpp>

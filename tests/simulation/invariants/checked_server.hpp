@@ -4,7 +4,7 @@
 // What the checker knows about one server.
 #pragma once
 
-#include "../workload/plan.hpp"
+#include "../services/redis/plan.hpp"
 
 #include <map>
 #include <string>

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../kernel/trace.hpp"
-#include "../workload/plan.hpp"
+#include "../services/redis/plan.hpp"
 #include "checked_server.hpp"
 #include "latch_checker.hpp"
 #include "lock_keys.hpp"

@@ -5,10 +5,9 @@
 // writes to the protected resource and releases them, all at random.
 #pragma once
 
-#include "../workload/simulated_user.hpp"
+#include "../services/redis/simulated_user.hpp"
 #include "java_lock.hpp"
 #include "java_permits.hpp"
-#include "java_semaphore.hpp"
 
 #include <memory>
 #include <string>

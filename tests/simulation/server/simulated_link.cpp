@@ -3,8 +3,7 @@
 
 #include "simulated_link.hpp"
 
-#include "../bugs/latch_bugs.hpp"
-#include "../bugs/owner_bugs.hpp"
+#include "../bugs/message_bugs.hpp"
 #include "exchange_report.hpp"
 #include "known_scripts.hpp"
 #include "replies.hpp"

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "beliefs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+using namespace std::chrono_literals;
+
+namespace pawl::simulation {
+
+believed_hold& beliefs::add(believed_hold granted) {
+    holds_.push_back(std::make_unique<believed_hold>(std::move(granted)));
+    return *holds_.back();
+}
+
+void beliefs::end(believed_hold& hold) const {
+    if (!hold.ended_at) hold.ended_at = loop_.now();
+}
+
+bool beliefs::was_paused(const void* program, instant from) const {
+    return std::ranges::any_of(pauses_, [&](const pause& each) {
+        return each.program == program && each.until + 1ms >= from;
+    });
+}
+
+bool beliefs::is_paused(const believed_hold& hold, instant when) const {
+    return std::ranges::any_of(pauses_, [&](const pause& each) {
+        return each.program == hold.program && each.from <= when && when <= each.until + 1ms;
+    });
+}
+
+std::string beliefs::to_text(const believed_hold& first, const believed_hold& second) {
+    return first.name + ", granted at " + std::to_string(first.granted_at / 1ms) + " and " +
+           std::to_string(second.granted_at / 1ms);
+}
+
+void beliefs::fail(const std::string& sentence) {
+    if (violation_.empty())
+        violation_ = sentence + " at " + std::to_string(loop_.now() / 1ms) + " ms";
+}
+
+}  // namespace pawl::simulation
