@@ -114,7 +114,7 @@ function(pawl_write_url_schemes)
 namespace pawl {
 
 @declarations@
-inline constexpr std::array url_schemes{
+constexpr std::array url_schemes{
 @rows@};
 
 }  // namespace pawl
