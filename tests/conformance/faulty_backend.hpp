@@ -21,7 +21,7 @@ enum class fault : std::uint8_t {
     counts_from_too_late,    // deadlines are a second too late
     tells_no_victim,         // losses are not reported
     forces_what_nobody_has,  // a forced release of a free lock reports success
-    waits_too_little,        // an acquire only tries
+    waits_too_little,        // an attempt has no place in the queue
     forgets_no_waiter,       // waiters that gave up are still counted
     shortens_names,          // to one byte
     lists_everything,        // whatever the prefix is
