@@ -12,7 +12,7 @@
 
 namespace pawl::redis {
 
-// What the user does. Exclusive locks, on all their ways, are always included.
+// What the user does. Every use of exclusive locks is always included.
 struct used_features {
     // Readers, permits, `fair`, `downgrade`, `resize`, elections and `inspect`. All users of a name
     // need it if one of them uses these modes: whoever releases serves all waiters. With the layout

@@ -92,8 +92,8 @@ public:
     // Strand. The pauses of a wait while the service is away.
     [[nodiscard]] outage make_outage() { return {time(), strand_, options_.log}; }
 
-    // Strand. For users and tools. `force_release` returns false if nothing was released; `resize`
-    // always returns true, because the callers of coroutines need a result.
+    // Strand. For users and tools. `force_release` returns false if nothing was released. `resize`
+    // returns true: `run_operation` needs a coroutine with a result.
     boost::asio::awaitable<lock_info> inspect(std::string name);
     boost::asio::awaitable<std::vector<lock_info>> list(std::string prefix);
     boost::asio::awaitable<bool> force_release(std::string name, fencing_token expected);

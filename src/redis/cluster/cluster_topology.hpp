@@ -28,7 +28,7 @@
 
 namespace pawl::redis {
 
-// Makes the link to one node, or to a server that may be one. The other arguments as in
+// Makes the link to a server that is, or may be, a node of the cluster. The other arguments as in
 // link_factory.
 using node_link_factory = std::function<std::shared_ptr<link>(
     const net::endpoint& node, link::listener& receiver, const std::string& channel)>;

@@ -53,8 +53,8 @@ public:
 
     private:
         friend class undo_queue;
-        // True: the undo is repeated only because the server may still execute the original
-        // request, which was sent over another connection.
+        // True: the server has confirmed the undo often enough. It is repeated only because the
+        // original request, sent over another connection, may still arrive.
         [[nodiscard]] bool has_enough_confirmations() const noexcept {
             return confirmations_ >= required_confirmations;
         }

@@ -53,9 +53,9 @@ private:
     boost::asio::awaitable<std::optional<refresh_reply>> refresh(bool is_first_waiter,
                                                                  time_point give_up_at,
                                                                  time_point& sent_at);
-    // Returns nothing if the grant is not valid, or cannot be confirmed yet. `may_leave_trace`:
-    // a request that was in flight when the grant arrived did not find the grant. So the server may
-    // have a queue entry for the waiter, or even another grant.
+    // Returns nothing if the grant is not valid, or cannot be confirmed yet. `may_leave_trace`: the
+    // server executed a request before the grant, and its reply came after it. That request may
+    // have made another queue entry for the waiter, or even another grant.
     boost::asio::awaitable<std::optional<grant>> accept_grant(bool was_refreshed,
                                                               bool may_leave_trace);
     // Extends the grant to the whole ttl, and sets its deadline. Returns `unknown` if the server

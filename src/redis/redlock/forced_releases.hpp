@@ -57,8 +57,8 @@ private:
     lock_inspection& inspection_;
     attempts& attempts_;
     const round_owners& owners_;
-    // Of owners whose holds are being ended by force, the nodes that have said so. With more of
-    // them the messages of some are forgotten, and their renewals find the loss.
+    // For each owner whose hold is released by force: the nodes that have reported it. With more
+    // owners, the oldest reports are forgotten, and the next renewal finds the loss.
     static constexpr std::size_t max_owners = 1024;
     std::map<std::string, std::set<std::size_t>> messages_;
 };

@@ -39,8 +39,8 @@ public:
         time_point sent_at{};
     };
     [[nodiscard]] verdict result() const;
-    // A node that answered has forgotten what its answer is about, as another one has heard. With
-    // plain servers such a node refuses; an old master that its Sentinels have replaced does not.
+    // Another node knows that one of the answering nodes has lost the data that its answer is about.
+    // A plain server refuses after such a loss; an old master that was replaced does not.
     [[nodiscard]] bool has_outdated() const;
 
 private:

@@ -56,8 +56,8 @@ public:
     // does. The arguments must outlive the call.
     virtual boost::asio::awaitable<bool> follow(redirection& progress, std::string_view key,
                                                 link& asked, reply& refusal, time_point give_up_at);
-    // Grows with each request that is sent to another server than that of its key, which asked for
-    // that (ASK).
+    // The number of requests that were sent to another server because the server of their key
+    // asked for it (ASK).
     [[nodiscard]] virtual std::uint64_t asked_elsewhere() const noexcept { return 0; }
     // True: call `follow` for this reply.
     [[nodiscard]] virtual bool may_follow(const reply&) const noexcept { return false; }

@@ -37,7 +37,7 @@ struct connection_settings {
     bool accepts_replica = true;
     // How the URL asks for no TLS, and for TLS.
     std::string_view without_tls = "redis", with_tls = "rediss";
-    // The ends of the messages about servers that are not accepted.
+    // What the error says about a server that is not accepted, after its name.
     std::string_view replica_message = "is a replica, not the master";
     std::string_view cluster_node_message =
         "is a node of a cluster, and this URL does not follow the others; write "

@@ -30,8 +30,8 @@ protected:
     // Nothing has changed for the lock since then, nor for a while before: neither its server nor,
     // in a cluster, its slot.
     [[nodiscard]] virtual bool is_settled(const std::string& name, instant since) = 0;
-    // When every program that is connected could know that another server has the lock than the one
-    // that issued tokens of this epoch; nothing: not yet.
+    // The time from which every connected program can know that the server which issued tokens of
+    // this epoch was replaced. Nothing: not yet.
     [[nodiscard]] virtual std::optional<instant> replaced_at(std::uint64_t /*epoch*/) {
         return std::nullopt;
     }
