@@ -39,7 +39,7 @@ public:
         time_point sent_at{};
     };
     [[nodiscard]] verdict result() const;
-    // Another node knows that one of the answering nodes has lost the data that its answer is about.
+    // Another node knows that a node that answered has lost the data that its answer is about.
     // A plain server refuses after such a loss; an old master that was replaced does not.
     [[nodiscard]] bool has_outdated() const;
 
