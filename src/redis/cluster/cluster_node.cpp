@@ -74,20 +74,20 @@ void cluster_node::refuse(std::string reason, std::exception_ptr failure) {
 void cluster_node::update(std::string replication, std::uint64_t epoch) {
     raise_epoch(epoch);
     session_.replication = std::move(replication);
+    outdated_session_ = session_;
+    std::ranges::fill(outdated_session_.replication, '0');
     updated_at_ = parent_.time().now();
 }
 
-// The event loop of an idle client may stand still, and then nobody asks the node. An id of no node
-// makes the scripts ask it for the epoch.
+// The event loop of an idle client may stand still, and then nobody asks the node for its epoch.
 const session& cluster_node::current() const noexcept {
-    if (!session_.replication.empty() && parent_.time().now() - updated_at_ > max_epoch_age)
-        std::ranges::fill(session_.replication, '0');
-    return session_;
+    const bool is_outdated = parent_.time().now() - updated_at_ > max_epoch_age;
+    return is_outdated && !session_.replication.empty() ? outdated_session_ : session_;
 }
 
 void cluster_node::raise_epoch(std::uint64_t epoch) noexcept {
     epoch_ = std::max(epoch_, epoch);
-    session_.epoch = epoch_;
+    session_.epoch = outdated_session_.epoch = epoch_;
 }
 
 bool cluster_node::connected() const noexcept {

@@ -113,7 +113,9 @@ private:
     const std::string channel_, tagged_channel_;
     net::endpoint server_;
     std::shared_ptr<link> connection_;
-    mutable session session_;  // `current` notices that its epoch is old
+    session session_;
+    // The same, with a replication id of no node: with it, the scripts ask the node for its epoch.
+    session outdated_session_;
     time_point updated_at_{};
     std::uint64_t epoch_ = 0;
     std::uint64_t accepted_ = 0;  // the number of the connection's session; 0: none

@@ -21,7 +21,7 @@ undo_queues::undo_queues(std::shared_ptr<topology> servers, const backend_contex
 undo_queue& undo_queues::of(const link& server_link) {
     for (const auto& each : queues_)
         if (&each->server_link() == &server_link) return *each;
-    auto part = servers_->part_with(server_link);
+    auto part = servers_->part_of(server_link);
     if (!part) part = servers_;
     queues_.push_back(std::make_shared<undo_queue>(std::move(part), server_link, context_, bounds_,
                                                    reply_timeout_));

@@ -55,7 +55,7 @@ asio::awaitable<examination> locks::examine() {
         if (nodes_.link_of(i).connected() && !session.version.empty())
             versions.insert(session.server + " " + session.version);
         try {
-            const auto server = servers_->part_with(nodes_.link_of(i));
+            const auto server = servers_->part_of(nodes_.link_of(i));
             auto of_node =
                 co_await redis::examine_servers(*server, *context_.time, options_.nodes[i]);
             // A master that Sentinels name has a row with its address.

@@ -28,7 +28,7 @@ public:
         return *links_.front();
     }
     [[nodiscard]] std::span<redis::link* const> links() const noexcept override { return links_; }
-    [[nodiscard]] std::shared_ptr<redis::topology> part_with(
+    [[nodiscard]] std::shared_ptr<redis::topology> part_of(
         const redis::link& node_link) const override {
         for (std::size_t i = 0; i < links_.size(); ++i)
             if (links_[i] == &node_link) return nodes_[i];

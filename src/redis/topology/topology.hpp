@@ -44,7 +44,7 @@ public:
     }
     // The part of the service within which requests over this link may follow their keys; null: all
     // of it.
-    [[nodiscard]] virtual std::shared_ptr<topology> part_with(const link&) const { return nullptr; }
+    [[nodiscard]] virtual std::shared_ptr<topology> part_of(const link&) const { return nullptr; }
     // True: the keys of a slot move one by one. While they do, a request with several keys is
     // refused unless all of them are at the same server.
     [[nodiscard]] virtual bool has_slots() const noexcept { return false; }
