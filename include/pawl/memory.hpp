@@ -11,6 +11,7 @@
 
 namespace pawl::memory {
 
+// Which set of locks.
 struct options {
     // One set of locks for each name in the process, from its first use until the process ends.
     // Empty: a new set of locks, all free, which the copies of the service share.

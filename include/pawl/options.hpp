@@ -101,11 +101,11 @@ struct try_options {
 // an election. Its functions say how long they wait. The fields mean what they mean in
 // lock_options.
 struct lease_options {
-    time_to_live ttl = std::chrono::seconds(30);
-    time_to_live max_hold = forever;
-    bool fenced = true;
-    bool fair = false;
-    durability durable{};
+    time_to_live ttl = std::chrono::seconds(30);  // of each hold
+    time_to_live max_hold = forever;              // the longest total hold
+    bool fenced = true;                           // each hold has a fencing token
+    bool fair = false;                            // strict order over all processes
+    durability durable{};                         // the copies of each grant
 };
 
 namespace detail {
