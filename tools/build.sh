@@ -60,6 +60,8 @@ run_ctest() {
     local folder=$1 failed=0
     shift
     choose_tests "$@"
+    # The files of a build that has just ended would delay the writes of SQLite for seconds.
+    sync
     "${without_aslr[@]}" ctest --test-dir "$folder" -j $((4 * $(nproc))) --output-on-failure \
         --no-tests=error --output-junit tests.xml "${ctest_arguments[@]}" || failed=$?
     [[ $failed == 0 ]] || python3 tools/failed_tests.py "$folder/tests.xml"
