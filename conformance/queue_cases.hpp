@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The rules of a lock's queue, as one table of cases: who is granted the lock, and in which order.
-// Every implementation of the rules plays it: each backend with one queue for all modes, and the
-// functions in src/core/store.
+// The rules of a lock's queue, as one table of cases: which claimants are granted the lock, and
+// when. Every implementation of the rules plays it: each backend with one queue for all modes, and
+// the functions in src/core/store.
 //
 // A case is a script of actions. A letter names a claimant:
 //   aX aS a2  a requests the lock exclusively, shared, or 2 permits, and waits if need be

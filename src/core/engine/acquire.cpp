@@ -292,11 +292,11 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
     const auto wait_ends_at = give_up_at;
     std::unique_ptr<attempt_pauses> pauses;  // few acquires need them
     for (;;) {
+        const auto began = time().now();
         // The wait for the first place or a pause may have been long. For the backend, a
         // `give_up_at` that has passed means a single attempt, which may take the whole try_limit.
         if (!single_attempt && options.wait > duration{})
-            give_up_at = std::max(give_up_at, plus(time().now(), std::chrono::milliseconds(1)));
-        const auto began = time().now();
+            give_up_at = std::max(give_up_at, plus(began, std::chrono::milliseconds(1)));
         std::optional<error> failure;
         std::optional<grant> granted;
         try {

@@ -94,34 +94,28 @@ public:
     redlock_programs(const redlock_programs&) = delete;
     redlock_programs& operator=(const redlock_programs&) = delete;
 
+    // The handler of an acquire, which stores what it ends with.
+    static auto store_in(program& by, const std::shared_ptr<request>& made) {
+        return redirect_diagnostics(
+            run_in(by,
+                   [made](const boost::system::error_code& ec, held_lock lock) {
+                       made->outcome = ec;
+                       made->lock = std::move(lock);
+                   }),
+            made->messages);
+    }
     // The request stays in its program until `drop`.
     request& acquire(program& by, const lock_options& options, const std::string& name = "it") {
         const auto made = by.requests.emplace_back(std::make_shared<request>());
         by.process.post([&by, made, options, name] {
-            by.locks->async_acquire(
-                name, options,
-                redirect_diagnostics(
-                    run_in(by,
-                           [made](const boost::system::error_code& ec, held_lock lock) {
-                               made->outcome = ec;
-                               made->lock = std::move(lock);
-                           }),
-                    made->messages));
+            by.locks->async_acquire(name, options, store_in(by, made));
         });
         return *made;
     }
     request& try_acquire(program& by, const try_options& options, const std::string& name = "it") {
         const auto made = by.requests.emplace_back(std::make_shared<request>());
         by.process.post([&by, made, options, name] {
-            by.locks->async_try_acquire(
-                name, options,
-                redirect_diagnostics(
-                    run_in(by,
-                           [made](const boost::system::error_code& ec, held_lock lock) {
-                               made->outcome = ec;
-                               made->lock = std::move(lock);
-                           }),
-                    made->messages));
+            by.locks->async_try_acquire(name, options, store_in(by, made));
         });
         return *made;
     }
