@@ -60,7 +60,7 @@ run_ctest() {
     local folder=$1 failed=0
     shift
     choose_tests "$@"
-    # The files of a build that has just ended would delay the writes of SQLite for seconds.
+    # The files of a build that has just ended would delay the writes of the tests for seconds.
     sync
     "${without_aslr[@]}" ctest --test-dir "$folder" -j $((4 * $(nproc))) --output-on-failure \
         --no-tests=error --output-junit tests.xml "${ctest_arguments[@]}" || failed=$?
