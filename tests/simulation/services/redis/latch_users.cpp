@@ -78,10 +78,10 @@ void latch_user::on_completion(const boost::system::error_code& ec, bool took_st
     rest();
 }
 
-latch_checker::wait_result wait_result_of(const boost::system::error_code& ec) {
-    if (!ec) return latch_checker::wait_result::passed;
-    if (ec == make_error_code(errc::lost)) return latch_checker::wait_result::unknown_latch;
-    return latch_checker::wait_result::other;
+latch_rule::wait_result wait_result_of(const boost::system::error_code& ec) {
+    if (!ec) return latch_rule::wait_result::passed;
+    if (ec == make_error_code(errc::lost)) return latch_rule::wait_result::unknown_latch;
+    return latch_rule::wait_result::other;
 }
 
 latch_waiter::latch_waiter(program& program, std::string label, prng random, bool redisson)

@@ -48,11 +48,11 @@ private:
 
     const bool uses_redisson_;  // waits for Redisson's latch
     const std::string checker_name_;
-    latch_checker::wait_id wait_id_ = 0;
+    wait_id wait_id_ = 0;
 };
 
 // The result of a wait for the checker.
-[[nodiscard]] latch_checker::wait_result wait_result_of(const boost::system::error_code& ec);
+[[nodiscard]] latch_rule::wait_result wait_result_of(const boost::system::error_code& ec);
 
 // A user that arrives at a barrier phase after phase and waits for the other parties.
 class barrier_user final : public simulated_user {
@@ -71,7 +71,7 @@ private:
     void on_completion(const boost::system::error_code& ec);
 
     instant arrived_at_{};
-    latch_checker::wait_id wait_id_ = 0;  // 0: not arrived yet
+    wait_id wait_id_ = 0;  // 0: not arrived yet
 };
 
 }  // namespace pawl::simulation

@@ -150,8 +150,12 @@ void lock_user::release() {
 void lock_user::on_released(release_result result) {
     if (is_abandoned_) return;
     log(std::string("released: ") + to_string(result));
-    invariants().check_release({checker_name(name_)}, {{token_, request_.mode}}, expects_release_,
-                               hold_until_, result, is_loss_told(lock_, program_.locks_for(name_)));
+    invariants().check_release({{checker_name(name_)},
+                                {{token_, request_.mode}},
+                                expects_release_,
+                                hold_until_,
+                                result,
+                                is_loss_told(lock_, program_.locks_for(name_))});
     if (result == release_result::expired || result == release_result::taken_over)
         program_.note_loss(program_.locks_for(name_));
     release_handle();

@@ -112,7 +112,7 @@ void set_user::request_all() {
             invariants().begin_request(program_.process(), checker_name(name), options_));
     for (const auto& name : names_)
         text += " " + name;
-    invariants().begin_set_request(program_.process(), checker_names());
+    invariants().sets().begin_request(program_.process(), checker_names());
     log("requests all of" + text);
     send_request(options_);
     plan_cancellation();
@@ -151,7 +151,7 @@ bool set_user::is_expected_set_error(const boost::system::error_code& ec) const 
         options_.max_hold - drift(options_.max_hold) - core::loss_lead_time(options_.ttl);
     const bool too_long = program_.time().now() - program_began_at_ >= most;
     return too_long || !has_calm_servers() || !is_undisturbed() ||
-           invariants().had_fault_since(checker_names(), scenario_began_at_);
+           invariants().facts().had_fault_since(checker_names(), scenario_began_at_);
 }
 
 void set_user::on_completion(const boost::system::error_code& ec, held_locks all) {
@@ -170,7 +170,7 @@ void set_user::on_completion(const boost::system::error_code& ec, held_locks all
         invariants().fail("I6", label_ + " waited for a set beyond its limit");
     if (ec && all) invariants().fail("I8", label_ + " got locks and an error");
     if (all) accept_set(std::move(all));
-    invariants().end_set_request(program_.process(), checker_names());
+    invariants().sets().end_request(program_.process(), checker_names());
     if (!set_) return release_handles();
     choose_hold_end(requests_.front().ttl);
     work();
@@ -179,7 +179,7 @@ void set_user::on_completion(const boost::system::error_code& ec, held_locks all
 void set_user::accept_set(held_locks all) {
     set_ = std::move(all);
     released_holds_.clear();
-    invariants().check_granted_set(program_.process(), set_, sorted_names_);
+    invariants().sets().check_granted(program_.process(), set_, sorted_names_);
     auto name = sorted_names_.begin();
     auto request = requests_.begin();
     for (const held_lock& lock : set_) {
@@ -196,7 +196,7 @@ void set_user::accept_set(held_locks all) {
 }
 
 // Another handle of a hold that the checker knows already.
-checker::hold_id set_user::reenter(const held_lock& lock) {
+hold_id set_user::reenter(const held_lock& lock) {
     if (lock.token() != first_.token() || lock.safe_until() != first_.safe_until())
         invariants().fail("I8", label_ + " re-entered a lock and got another hold");
     return 0;
@@ -204,7 +204,7 @@ checker::hold_id set_user::reenter(const held_lock& lock) {
 
 // The loss of one lock is reported. The others stay held, so that work can be finished.
 void set_user::work() {
-    invariants().check_set(set_);
+    invariants().sets().check(set_);
     auto id = hold_ids_.begin();
     for (const held_lock& lock : set_)
         work_with(lock, *id++);
@@ -213,7 +213,7 @@ void set_user::work() {
     schedule(next_work_delay(), this, &set_user::work);
 }
 
-void set_user::work_with(const held_lock& lock, checker::hold_id& id) {
+void set_user::work_with(const held_lock& lock, hold_id& id) {
     if (id == 0) return;
     if (lock.state() != lock_state::lost) return invariants().check_write(id);
     log("has lost " + std::string(lock.name()));
@@ -247,8 +247,8 @@ void set_user::release() {
 
 void set_user::on_released(release_result result) {
     log(std::string("released all: ") + to_string(result));
-    invariants().check_release(checker_names(), released_holds_, expects_release_, hold_until_,
-                               result, is_loss_told(set_, program_.locks()));
+    invariants().check_release({checker_names(), released_holds_, expects_release_, hold_until_,
+                                result, is_loss_told(set_, program_.locks())});
     release_handles();
 }
 
@@ -271,9 +271,13 @@ void set_user::release_first() {
             if (is_abandoned_) return;
             log(std::string("released: ") + to_string(result));
             const std::string name(first_.name());
-            const checker::released_hold released{first_.token().value(), options_.mode};
-            invariants().check_release({checker_name(name)}, {released}, sure, called, result,
-                                       is_loss_told(first_, program_.locks()));
+            const released_hold released{first_.token().value(), options_.mode};
+            invariants().check_release({{checker_name(name)},
+                                        {released},
+                                        sure,
+                                        called,
+                                        result,
+                                        is_loss_told(first_, program_.locks())});
             first_ = {};
             rest();
         })));

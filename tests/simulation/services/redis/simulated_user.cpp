@@ -112,7 +112,7 @@ bool simulated_user::was_refused() const {
     const auto since = program_.process().instant_of(requested_at_);
     return std::ranges::any_of(requested_names(), [&](const auto& name) {
         return scenario_plan.server_plan_of(name).runs_out_of_memory ||
-               invariants().was_refusing_since(scenario_plan.server_of(name), since);
+               invariants().facts().was_refusing_since(scenario_plan.server_of(name), since);
     });
 }
 

@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The rules for latches and barriers in every scenario (docs/contributing/testing.md, I11 to I14).
-// This checker sees every command of the server and the results of all waits.
+// The rules for latches and barriers (I11 to I14). They see every command of the server and the
+// results of all waits.
 #pragma once
 
-#include "checked_server.hpp"
+#include "rule.hpp"
 
-#include <functional>
 #include <map>
-#include <set>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace pawl::simulation {
 
-class latch_checker {
+class latch_rule final : public rule {
 public:
-    using failure_handler =
-        std::function<void(const std::string& rule, const std::string& sentence)>;
-    using awake_predicate = std::function<bool(const simulated_process& program, instant period)>;
-
-    latch_checker(scheduler& loop, const checked_servers& servers, const plan& scenario_plan,
-                  failure_handler on_failure, awake_predicate is_awake);
+    using rule::rule;
 
     struct latch_keys {
         std::size_t database = 0;
@@ -35,7 +26,6 @@ public:
     // A user begins to wait for the phase, or for the current phase if `phase` is 0. `since` is
     // when its request began: the result may rest on any state of the latch from then on.
     // `listens`: the client subscribes to the channel of the latch.
-    using wait_id = std::uint64_t;
     enum class wait_result : std::uint8_t { passed, unknown_latch, other };
     wait_id begin_wait(simulated_process& process, const std::string& name, std::uint64_t phase,
                        instant since, bool listens);
@@ -43,9 +33,8 @@ public:
     // A step failed because the server did not know the latch.
     void check_unknown_latch(const std::string& name, instant since);
 
-    void on_executed(const checked_server& server, std::size_t database, const words& command,
-                     std::string_view script, const redis::reply& reply);
-    void on_data_changed();
+    void on_executed(const executed_command& call) override;
+    void on_data_changed(const checked_server& server) override;
     // All faults have ended; later, every waiter has had enough time since then.
     void note_faults_ended();
     void expect_no_stuck_waiters();
@@ -86,23 +75,20 @@ private:
     // The latch with this key, if this server has it.
     [[nodiscard]] latch_record* find_latch(const checked_server& server, std::size_t database,
                                            const std::string& key) const;
-    [[nodiscard]] latch_state read_state(const latch_record& latch);
+    [[nodiscard]] static latch_state read_state(const latch_record& latch);
+    void update_all();
     void update(latch_record& latch);
     void note_zero(latch_record& latch, std::uint64_t phase);
     void expect_release(latch_record& latch, std::uint64_t phase);
-    void check_step(latch_record& latch, const std::vector<std::string>& command,
-                    const redis::reply& reply);
+    void check_once(const executed_command& step);
+    void check_arrival(latch_record& latch, const executed_command& step);
     [[nodiscard]] bool must_have_ended(const waiting_user& user) const;
     void check_count(const latch_record& latch, std::int64_t listeners);
 
-    scheduler& loop_;
-    const checked_servers& servers_;
-    const plan& plan_;
-    const failure_handler on_failure_;
-    const awake_predicate is_awake_;
     std::map<std::string, latch_record> latches_;
     std::map<std::pair<std::size_t, std::string>, latch_record*> by_key_;
     std::map<wait_id, waiting_user> waiting_users_;
+    std::map<std::string, std::string> step_replies_;  // the first, by request
     wait_id last_wait_id_ = 0;
     instant faults_ended_at_{};
 };

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "latch_checker.hpp"
+#include "latches.hpp"
 
 #include <charconv>
+#include <set>
 #include <utility>
-
-using namespace std::chrono_literals;
 
 namespace pawl::simulation {
 namespace {
-
-// In a calm network, a message and its consequences take no longer.
-constexpr auto delivery_limit = 50ms;
 
 std::uint64_t to_number(std::string_view text) {
     std::uint64_t number = 0;
@@ -22,33 +18,23 @@ std::uint64_t to_number(std::string_view text) {
 
 }  // namespace
 
-latch_checker::latch_checker(scheduler& loop, const checked_servers& servers,
-                             const plan& scenario_plan, failure_handler on_failure,
-                             awake_predicate is_awake)
-    : loop_(loop),
-      servers_(servers),
-      plan_(scenario_plan),
-      on_failure_(std::move(on_failure)),
-      is_awake_(std::move(is_awake)) {}
-
-void latch_checker::add(const std::string& name, const latch_keys& keys) {
+void latch_rule::add(const std::string& name, const latch_keys& keys) {
     auto& latch = latches_[name];
     latch.keys = keys;
-    latch.server = &servers_[plan_.server_of(keys.key)];
+    latch.server = &facts_.servers[facts_.scenario_plan.server_of(keys.key)];
     latch.last_open_at = keys.redisson ? instant{} : instant{-1};
     latch.last_unknown_at = instant{};
     by_key_[{keys.database, keys.key}] = &latch;
 }
 
-latch_checker::latch_record* latch_checker::find_latch(const checked_server& server,
-                                                       std::size_t database,
-                                                       const std::string& key) const {
+latch_rule::latch_record* latch_rule::find_latch(const checked_server& server, std::size_t database,
+                                                 const std::string& key) const {
     const auto latch = by_key_.find({database, key});
     const bool is_known = latch != by_key_.end() && latch->second->server == &server;
     return is_known ? latch->second : nullptr;
 }
 
-latch_checker::latch_state latch_checker::read_state(const latch_record& latch) {
+latch_rule::latch_state latch_rule::read_state(const latch_record& latch) {
     auto& data = latch.server->data(latch.keys.database);
     latch_state state;
     const auto* const stored = data.peek(latch.keys.key);
@@ -75,65 +61,64 @@ latch_checker::latch_state latch_checker::read_state(const latch_record& latch) 
 }
 
 // The previous state counts until now, because it may have ended only at this moment.
-void latch_checker::update(latch_record& latch) {
-    const auto now = loop_.now();
+void latch_rule::update(latch_record& latch) {
+    const auto present = now();
     const auto& data = latch.server->data(latch.keys.database);
-    if (is_open(latch)) latch.last_open_at = now;
+    if (is_open(latch)) latch.last_open_at = present;
     const bool expired = latch.state.ends_ms != 0 && latch.state.ends_ms < data.now_ms();
-    if (!latch.state.is_known || expired) latch.last_unknown_at = now;
+    if (!latch.state.is_known || expired) latch.last_unknown_at = present;
     const auto before = std::exchange(latch.state, read_state(latch));
-    if (before != latch.state) latch.changed_at = now;
-    if (is_open(latch)) latch.last_open_at = now;
-    if (!latch.state.is_known) latch.last_unknown_at = now;
+    if (before != latch.state) latch.changed_at = present;
+    if (is_open(latch)) latch.last_open_at = present;
+    if (!latch.state.is_known) latch.last_unknown_at = present;
     const bool both = before.is_known && latch.state.is_known;
     if (both && (latch.state.generation < before.generation || latch.state.first != before.first))
-        latch.last_unknown_at = now;
+        latch.last_unknown_at = present;
     if (latch.state.generation < before.generation) latch.went_back = true;
     if (latch.state.is_known && latch.state.count == 0 && !latch.keys.redisson)
         note_zero(latch, latch.state.generation);
     if (latch.keys.redisson && before.is_known && !latch.state.is_known) expect_release(latch, 0);
 }
 
-void latch_checker::note_zero(latch_record& latch, std::uint64_t phase) {
-    if (latch.finished_phases.emplace(phase, loop_.now()).second) expect_release(latch, phase);
+void latch_rule::note_zero(latch_record& latch, std::uint64_t phase) {
+    if (latch.finished_phases.emplace(phase, now()).second) expect_release(latch, phase);
 }
 
 // I13: every waiter passes at once if nothing can delay the message.
-void latch_checker::expect_release(latch_record& latch, std::uint64_t phase) {
+void latch_rule::expect_release(latch_record& latch, std::uint64_t phase) {
     if (!latch.server->planned.is_calm) return;
-    const auto opened = loop_.now();
-    loop_.schedule_after(delivery_limit, [this, &latch, phase, opened] {
+    const auto opened = now();
+    after_delivery([this, &latch, phase, opened] {
         // A waiter that checks Redisson's latch may find it set again.
         if (latch.keys.redisson && latch.changed_at > opened) return;
         for (const auto& [id, user] : waiting_users_) {
             if (user.latch != &latch || (user.phase != 0 && user.phase != phase)) continue;
             // A waiter that came just before may have checked after the latch was set again.
             const auto latest = user.phase != 0 ? opened : opened - delivery_limit;
-            if (user.began <= latest && is_awake_(*user.process, 3 * delivery_limit))
-                on_failure_("I13", "a waiter for '" + user.name + "' was not released at 0");
+            if (user.began <= latest && facts_.is_awake(*user.process, 3 * delivery_limit))
+                fail("I13", "a waiter for '" + user.name + "' was not released at 0");
         }
     });
 }
 
-latch_checker::wait_id latch_checker::begin_wait(simulated_process& process,
-                                                 const std::string& name, std::uint64_t phase,
-                                                 instant since, bool listens) {
+wait_id latch_rule::begin_wait(simulated_process& process, const std::string& name,
+                               std::uint64_t phase, instant since, bool listens) {
     const auto id = ++last_wait_id_;
     auto& latch = latches_.at(name);
-    waiting_users_[id] = {&process, &latch, name, phase, since, loop_.now(), listens};
+    waiting_users_[id] = {&process, &latch, name, phase, since, now(), listens};
     return id;
 }
 
 // I12: no waiter passes before its latch is at 0, or is told that a known latch is unknown.
-void latch_checker::end_wait(wait_id id, wait_result result) {
+void latch_rule::end_wait(wait_id id, wait_result result) {
     const auto user = std::move(waiting_users_.extract(id).mapped());
     auto& latch = *user.latch;
-    if (user.listens) latch.last_listened[user.process] = loop_.now();
+    if (user.listens) latch.last_listened[user.process] = now();
     update(latch);
     if (result == wait_result::unknown_latch) {
         if (latch.keys.redisson || latch.last_unknown_at < user.since)
-            on_failure_(
-                "I12", "a waiter for '" + user.name + "' was told that the known latch is unknown");
+            fail("I12",
+                 "a waiter for '" + user.name + "' was told that the known latch is unknown");
         return;
     }
     if (result != wait_result::passed) return;
@@ -141,91 +126,102 @@ void latch_checker::end_wait(wait_id id, wait_result result) {
                                           : latch.last_open_at >= user.since;
     const bool may_have_been_over_earlier = latch.went_back && !latch.finished_phases.empty();
     if (!was_over && !may_have_been_over_earlier)
-        on_failure_("I12", "a waiter for '" + user.name + "' passed before the count was 0");
+        fail("I12", "a waiter for '" + user.name + "' passed before the count was 0");
 }
 
-void latch_checker::check_unknown_latch(const std::string& name, instant since) {
+void latch_rule::check_unknown_latch(const std::string& name, instant since) {
     auto& latch = latches_.at(name);
     update(latch);
     if (latch.keys.redisson || latch.last_unknown_at < since)
-        on_failure_("I12", "a step of '" + name + "' did not find the known latch");
+        fail("I12", "a step of '" + name + "' did not find the known latch");
 }
 
-void latch_checker::on_executed(const checked_server& server, std::size_t database,
-                                const words& command, std::string_view script,
-                                const redis::reply& reply) {
+void latch_rule::on_executed(const executed_command& call) {
     if (latches_.empty()) return;
-    if (command[0] == "PUBSUB") {
-        auto key = command.at(2);
+    if (call.command[0] == "PUBSUB") {
+        auto key = call.command.at(2);
         if (const auto slash = key.rfind('/'); slash != key.npos) key.erase(slash);
-        const auto* const latch = find_latch(server, database, key);
-        if (latch != nullptr) check_count(*latch, reply.items.at(1).number);
+        const auto* const latch = find_latch(call.server, call.database, key);
+        if (latch != nullptr) check_count(*latch, call.reply.items.at(1).number);
         return;
     }
-    if (!script.starts_with("latch_") && !script.starts_with("redisson/")) return;
-    auto* const latch = find_latch(server, database, command.at(3));
-    if (latch == nullptr) return;
-    update(*latch);
-    if (script == "latch_down") check_step(*latch, command, reply);
+    const bool is_step = call.script == "latch_down";
+    if (!call.script.starts_with("latch_") && !call.script.starts_with("redisson/")) return;
+    auto* const latch = find_latch(call.server, call.database, call.command.at(3));
+    if (latch != nullptr) update(*latch);
+    if (latch != nullptr && is_step) check_arrival(*latch, call);
+    if (is_step) check_once(call);
+}
+
+// I11: a step counts once or not at all. A repeated request has the same reply, or none.
+void latch_rule::check_once(const executed_command& step) {
+    const auto& reply = step.reply;
+    if (step.server.planned.may_forget_steps || reply.items.size() != 2) return;
+    const auto& first = reply.items[0].text;
+    if (first.empty() || first == "late") return;
+    const auto text = first + " " + reply.items[1].text;
+    const auto [known, fresh] = step_replies_.emplace(step.command.at(4), text);
+    if (!fresh && known->second != text)
+        fail("I11", "a step was counted twice: " + known->second + ", then " + text);
 }
 
 // I14: a barrier's phase ends when all parties have arrived, each of them once.
-void latch_checker::check_step(latch_record& latch, const std::vector<std::string>& command,
-                               const redis::reply& reply) {
-    if (reply.items.size() != 2 || reply.items[0].text.empty()) return;
-    if (reply.items[0].text == "late") return;
-    const auto phase = to_number(reply.items[0].text);
-    const auto& missing = reply.items[1].text;
+void latch_rule::check_arrival(latch_record& latch, const executed_command& step) {
+    const auto& items = step.reply.items;
+    if (items.size() != 2 || items[0].text.empty() || items[0].text == "late") return;
+    const auto phase = to_number(items[0].text);
+    const auto& missing = items[1].text;
     if (missing == "0") note_zero(latch, phase);
-    const auto& parties = command.at(7);
+    const auto& parties = step.command.at(7);
     if (parties == "0" || latch.server->planned.may_forget_steps) return;
     auto& arrivals = latch.arrivals[phase];
-    const auto& request = command.at(4);
+    const auto& request = step.command.at(4);
     const auto [known, fresh] = arrivals.emplace(missing, request);
     if (!fresh && known->second != request)
-        on_failure_("I14", "two parties were told that " + missing + " parties are missing");
+        fail("I14", "two parties were told that " + missing + " parties are missing");
     if (missing == "0" && arrivals.size() != to_number(parties))
-        on_failure_("I14", "a barrier of " + parties + " ended its phase after " +
-                               std::to_string(arrivals.size()) + " arrivals");
+        fail("I14", "a barrier of " + parties + " ended its phase after " +
+                        std::to_string(arrivals.size()) + " arrivals");
 }
 
 // I12: listeners are counted in their own database. A broken connection is counted for a while, so
 // the rule applies only to calm networks.
-void latch_checker::check_count(const latch_record& latch, std::int64_t listeners) {
+void latch_rule::check_count(const latch_record& latch, std::int64_t listeners) {
     if (!latch.server->planned.is_calm || latch.keys.redisson) return;
     std::set<const simulated_process*> certain, possible;
     for (const auto& [id, user] : waiting_users_) {
         if (user.latch != &latch || !user.listens) continue;
         possible.insert(user.process);
-        if (user.began + delivery_limit <= loop_.now() &&
-            is_awake_(*user.process, 3 * delivery_limit))
+        if (user.began + delivery_limit <= now() &&
+            facts_.is_awake(*user.process, 3 * delivery_limit))
             certain.insert(user.process);
     }
     for (const auto& [process, ended] : latch.last_listened)
-        if (ended + delivery_limit > loop_.now() || !is_awake_(*process, 3 * delivery_limit))
+        if (ended + delivery_limit > now() || !facts_.is_awake(*process, 3 * delivery_limit))
             possible.insert(process);
     const auto reported = static_cast<std::size_t>(listeners);
     if (reported < certain.size() || reported > possible.size())
-        on_failure_("I12",
-                    std::to_string(reported) + " listeners are counted at a latch that has " +
+        fail("I12", std::to_string(reported) + " listeners are counted at a latch that has " +
                         std::to_string(certain.size()) + " to " + std::to_string(possible.size()));
 }
 
-void latch_checker::on_data_changed() {
+void latch_rule::on_data_changed(const checked_server& /*server*/) { update_all(); }
+
+void latch_rule::update_all() {
     for (auto& [name, latch] : latches_)
         update(latch);
 }
 
-void latch_checker::note_faults_ended() {
-    on_data_changed();
-    faults_ended_at_ = loop_.now();
+void latch_rule::note_faults_ended() {
+    update_all();
+    faults_ended_at_ = now();
     for (auto& [name, latch] : latches_)
         latch.state_after_faults = latch.state;
 }
 
 // I13: also waiters for a phase that is over or unknown. Restored data may contain a phase that was
 // over, so the state at the end of all faults counts.
-bool latch_checker::must_have_ended(const waiting_user& user) const {
+bool latch_rule::must_have_ended(const waiting_user& user) const {
     const auto& latch = *user.latch;
     const auto& then = latch.state_after_faults;
     if (user.began > faults_ended_at_) return false;
@@ -236,12 +232,11 @@ bool latch_checker::must_have_ended(const waiting_user& user) const {
     return latch.changed_at <= faults_ended_at_ && (is_open(latch) || !then.is_known);
 }
 
-void latch_checker::expect_no_stuck_waiters() {
-    on_data_changed();
+void latch_rule::expect_no_stuck_waiters() {
+    update_all();
     for (const auto& [id, user] : waiting_users_)
-        if (is_awake_(*user.process, instant{}) && must_have_ended(user))
-            on_failure_("I13",
-                        "a waiter for '" + user.name + "' still waits after all faults have ended");
+        if (facts_.is_awake(*user.process, instant{}) && must_have_ended(user))
+            fail("I13", "a waiter for '" + user.name + "' still waits after all faults have ended");
 }
 
 }  // namespace pawl::simulation
