@@ -5,8 +5,7 @@
 #pragma once
 
 #include "calls/acquire_calls.hpp"
-
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <string>
 #include <utility>

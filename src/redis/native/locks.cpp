@@ -51,8 +51,8 @@ std::string locks::unreachable_reason(std::string_view name) const {
     return scripts_.link_of(scripts_.scheme().keys_of(name)).connection_failure();
 }
 
-pawl::capabilities locks::capabilities() const noexcept {
-    pawl::capabilities result;
+spi::capabilities locks::capabilities() const noexcept {
+    spi::capabilities result;
     result.loss_is_pushed = true;
     result.shared = result.permits = result.strictly_fair = result.downgrades = true;
     result.caller_values = true;

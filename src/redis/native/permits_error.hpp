@@ -5,11 +5,11 @@
 #pragma once
 
 #include "calls/acquire_calls.hpp"
+#include "core/util/spi.hpp"
 
 #include "../../core/store/permits.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <cstdint>
 

@@ -6,8 +6,7 @@
 
 #include "../../core/util/wakeup.hpp"
 #include "../common/keys.hpp"
-
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <map>
 #include <memory>

@@ -5,7 +5,6 @@
 // nodes, the others what a client sends to a node or hears from it.
 #pragma once
 
-#include <pawl/spi/backend.hpp>
 #include <redis/topology/topology.hpp>
 
 #include <array>
@@ -19,6 +18,7 @@ namespace pawl::simulation {
 enum class redlock_bug : std::uint8_t {
     none,
 #define PAWL_BUG(name) name,
+#include "core/util/spi.hpp"
 #include "redlock_bugs.def"
 #undef PAWL_BUG
 };
