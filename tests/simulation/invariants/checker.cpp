@@ -5,7 +5,17 @@
 
 #include "../java/java_scripts.hpp"
 #include "../server/known_scripts.hpp"
+#include "budget.hpp"
+#include "exclusivity.hpp"
+#include "losses.hpp"
 #include "native_locks.hpp"
+#include "owners.hpp"
+#include "redisson_locks.hpp"
+#include "redisson_permits.hpp"
+#include "redisson_semaphore.hpp"
+#include "releases.hpp"
+#include "sets.hpp"
+#include "tokens.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -54,27 +64,23 @@ void describe(const redis::reply& reply, trace::line& line) {
 
 checker::checker(scheduler& loop, std::span<simulated_network* const> servers,
                  const plan& scenario_plan, trace& log)
-    : facts_(loop, servers, scenario_plan, log),
-      trace_(log),
-      forces_(facts_),
-      latches_(add(std::make_unique<latch_rule>(facts_))) {
+    : facts_(loop, servers, scenario_plan, log), trace_(log), latches_(add<latch_rule>()) {
     if (facts_.is_redisson()) {
-        add(make_redisson_owner_rule(facts_));
-        add(make_redisson_budget(facts_));
-        redisson_locks_ = &add(make_redisson_lock_rule(facts_));
-        redisson_permits_ = &add(make_redisson_permit_rule(facts_));
-        redisson_semaphores_ = &add(make_redisson_semaphore_rule(facts_));
+        add<redisson_owner_rule>();
+        add<redisson_budget>();
+        redisson_locks_ = &add<redisson_lock_rule>();
+        redisson_permits_ = &add<redisson_permit_rule>();
+        redisson_semaphores_ = &add<redisson_semaphore_rule>();
     } else {
-        add(make_native_owner_rule(facts_));
-        add(make_native_budget(facts_));
-        native_queue_ = &add(std::make_unique<native_queue>(facts_));
-        native_locks_ = &add(std::make_unique<native_locks>(facts_, *native_queue_, forces_));
+        add<native_owner_rule>();
+        add<native_budget>();
+        native_locks_ = &add<native_locks>(add<native_queue>());
     }
-    sets_ = &add(std::make_unique<set_rule>(facts_, native_locks_));
-    add(make_token_rule(facts_));
-    add(make_exclusivity_rule(facts_));
-    add(make_loss_rule(facts_));
-    add(make_release_rule(facts_, native_locks_));
+    sets_ = &add<set_rule>(native_locks_);
+    add<token_rule>();
+    add<exclusivity_rule>();
+    add<loss_rule>();
+    add<release_rule>(native_locks_);
 }
 
 checker::~checker() = default;

@@ -5,11 +5,7 @@
 // every command of the servers, keeps the facts, and tells all rules.
 #pragma once
 
-#include "forced_releases.hpp"
 #include "latches.hpp"
-#include "redisson_rule.hpp"
-#include "rule.hpp"
-#include "sets.hpp"
 
 #include <memory>
 #include <span>
@@ -20,7 +16,8 @@
 namespace pawl::simulation {
 
 class native_locks;
-class native_queue;
+class redisson_rule;
+class set_rule;
 
 class checker final : public simulated_network::observer {
 public:
@@ -63,7 +60,7 @@ public:
     // An operator of the program wants to end the hold with this token, or with `any_token`.
     void note_force(const simulated_process& process, const std::string& name,
                     std::uint64_t expected) {
-        forces_.note(process, facts_.locks.at(name), expected);
+        tell(&rule::on_force, process, facts_.locks.at(name), expected);
     }
     void note_crash(simulated_process& process);
     [[nodiscard]] bool is_hold_excused(hold_id id) const {
@@ -98,8 +95,9 @@ public:
     [[nodiscard]] std::uint64_t grants() const noexcept { return grants_; }
 
 private:
-    template <class Rule>
-    Rule& add(std::unique_ptr<Rule> made) {
+    template <class Rule, class... Others>
+    Rule& add(Others&&... others) {
+        auto made = std::make_unique<Rule>(facts_, std::forward<Others>(others)...);
         auto& added = *made;
         rules_.push_back(std::move(made));
         return added;
@@ -116,12 +114,10 @@ private:
 
     scenario_facts facts_;
     trace& trace_;
-    forced_releases forces_;
     std::vector<std::unique_ptr<rule>> rules_;  // in the order in which they hear of an event
     latch_rule& latches_;
     set_rule* sets_ = nullptr;
     // Those of the scenario's layout.
-    native_queue* native_queue_ = nullptr;
     native_locks* native_locks_ = nullptr;
     redisson_rule *redisson_locks_ = nullptr, *redisson_permits_ = nullptr,
                   *redisson_semaphores_ = nullptr;

@@ -89,6 +89,9 @@ public:
     virtual void on_noticed_loss(const user_hold& /*held*/) {}
     virtual void on_ended(const user_hold& /*held*/) {}
     virtual void on_released(const release_report& /*report*/) {}
+    // An operator of the program wants to end the hold with this token, or with `any_token`.
+    virtual void on_force(const simulated_process& /*process*/, const lock_record& /*lock*/,
+                          std::uint64_t /*expected*/) {}
     virtual void on_crash(const simulated_process& /*process*/) {}
 
     // At the end, when all users have finished: no lock of a living program.
@@ -106,23 +109,28 @@ protected:
     }
     // I1 at the server: the server has every hold in which a user believes.
     void check_held_at_server(const user_hold& held, std::string_view when,
-                              std::string_view script = {}) const;
-    void check_all_at_server(const lock_record& lock, const executed_command& call) const;
+                              std::string_view script = {}) const {
+        const bool is_known = held.token != 0 || !held.owner.empty();
+        if (!is_known || facts_.is_excused(held) || !facts_.is_believed(held)) return;
+        const auto& reader = *held.lock->reader;
+        const auto believed_until = held.handle == nullptr
+                                        ? held.believed_until
+                                        : held.process->instant_of(held.handle->safe_until());
+        const auto end = reader.expiry_of(held);
+        if (!end) {
+            fail("I1", facts_.describe(held) + " is not at the server, " + std::string(when) +
+                           (script.empty() ? "" : " " + std::string(script)) + "; its value is '" +
+                           reader.value_of(*held.lock) + "'");
+        } else if (believed_until > *end) {
+            fail("I1", facts_.describe(held) + " is believed beyond its end at the server");
+        }
+    }
+    void check_all_at_server(const lock_record& lock, const executed_command& call) const {
+        facts_.for_each_hold_of(
+            lock, [&](const user_hold& held) { check_held_at_server(held, "after", call.script); });
+    }
 
     scenario_facts& facts_;
 };
-
-// Those that need only the events.
-[[nodiscard]] std::unique_ptr<rule> make_exclusivity_rule(scenario_facts& facts);
-[[nodiscard]] std::unique_ptr<rule> make_token_rule(scenario_facts& facts);
-[[nodiscard]] std::unique_ptr<rule> make_loss_rule(scenario_facts& facts);
-class native_locks;
-// Without it: in Redisson's layout.
-[[nodiscard]] std::unique_ptr<rule> make_release_rule(scenario_facts& facts,
-                                                      const native_locks* locks);
-[[nodiscard]] std::unique_ptr<rule> make_native_owner_rule(scenario_facts& facts);
-[[nodiscard]] std::unique_ptr<rule> make_native_budget(scenario_facts& facts);
-[[nodiscard]] std::unique_ptr<rule> make_redisson_owner_rule(scenario_facts& facts);
-[[nodiscard]] std::unique_ptr<rule> make_redisson_budget(scenario_facts& facts);
 
 }  // namespace pawl::simulation

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "set_user.hpp"
+
+#include "../../invariants/sets.hpp"
 #include "core/util/spi.hpp"
 #include "try_options.hpp"
 

@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The users' tokens: unique, larger for a later hold, and in order at the resource.
+#pragma once
+
 #include "rule.hpp"
 
 #include <algorithm>
 
 namespace pawl::simulation {
-namespace {
 
 class token_rule final : public rule {
 public:
@@ -58,11 +59,5 @@ private:
     };
     std::map<const lock_record*, lock_tokens> tokens_;
 };
-
-}  // namespace
-
-std::unique_ptr<rule> make_token_rule(scenario_facts& facts) {
-    return std::make_unique<token_rule>(facts);
-}
 
 }  // namespace pawl::simulation

@@ -2,12 +2,11 @@
 // Copyright (c) 2026 The Pawl authors
 
 // I4: a user is notified of a loss by its deadline, and has none without a fault.
+#pragma once
+
 #include "rule.hpp"
 
-using namespace std::chrono_literals;
-
 namespace pawl::simulation {
-namespace {
 
 class loss_rule final : public rule {
 public:
@@ -28,6 +27,7 @@ public:
 
 private:
     void watch(hold_id id) {
+        using namespace std::chrono_literals;
         const auto& held = facts_.holds.at(id);
         const auto deadline = held.handle->safe_until();
         const auto before = held.process->instant_of(deadline) - 2us;
@@ -41,6 +41,7 @@ private:
 
     // At the deadline the user has been notified, if its program was running just before.
     void check_deadline(hold_id id) {
+        using namespace std::chrono_literals;
         const auto it = facts_.holds.find(id);
         if (it == facts_.holds.end()) return;
         const auto& held = it->second;
@@ -53,11 +54,5 @@ private:
         }
     }
 };
-
-}  // namespace
-
-std::unique_ptr<rule> make_loss_rule(scenario_facts& facts) {
-    return std::make_unique<loss_rule>(facts);
-}
 
 }  // namespace pawl::simulation

@@ -2,14 +2,13 @@
 // Copyright (c) 2026 The Pawl authors
 
 // I10: refused requests become rarer.
+#pragma once
+
 #include "redisson_rule.hpp"
 
 #include <deque>
 
-using namespace std::chrono_literals;
-
 namespace pawl::simulation {
-namespace {
 
 class budget_rule : public rule {
 public:
@@ -21,10 +20,12 @@ public:
 
 protected:
     using moments = std::deque<instant>;
+    static constexpr instant one_second = std::chrono::seconds(1),
+                             five_seconds = std::chrono::seconds(5);
 
     // The moments within the last `length`, which is at most 5 s. Forgets older ones.
     [[nodiscard]] std::size_t count_recent(moments& all, instant length) const {
-        while (!all.empty() && all.front() < now() - 5s)
+        while (!all.empty() && all.front() < now() - five_seconds)
             all.pop_front();
         std::size_t count = 0;
         for (auto moment = all.rbegin(); moment != all.rend() && *moment >= now() - length;
@@ -38,10 +39,10 @@ protected:
         auto& refused = refused_requests_[{&process, requests}];
         refused.push_back(now());
         for (const auto& [length, most] :
-             {std::pair{instant(1s), per_second}, {5s, per_five_seconds}})
+             {std::pair{one_second, per_second}, {five_seconds, per_five_seconds}})
             if (const auto count = count_recent(refused, length); count > most)
                 fail("I10", std::to_string(count) + " " + requests + " were refused in " +
-                                std::to_string(length / 1s) + " s");
+                                std::to_string(length / one_second) + " s");
     }
 
     std::map<const simulated_process*, moments> requests_;  // of its users
@@ -82,9 +83,10 @@ private:
                                  8 + 8 * plan.users_per_program, 12 + 8 * plan.users_per_program);
         if (script == "acquire" || script == "acquire_any_mode" || script == "acquire_batch" ||
             script == "refresh")
-            return count_refusal(call.process, "attempts at " + call.keys()[0],
-                                 (7 + reconnections) * users + 3 * count_recent(requests, 1s),
-                                 (12 + 2 * reconnections) * users + 3 * count_recent(requests, 5s));
+            return count_refusal(
+                call.process, "attempts at " + call.keys()[0],
+                (7 + reconnections) * users + 3 * count_recent(requests, one_second),
+                (12 + 2 * reconnections) * users + 3 * count_recent(requests, five_seconds));
         if (script == "release" || script == "release_non_exclusive")
             return count_refusal(call.process, "releases of " + arguments[0], 14, 24);
         if (script != "renew" && script != "renew_non_exclusive") return;
@@ -125,10 +127,11 @@ private:
             auto& requests = requests_[&call.process];
             const std::size_t reconnections = call.server.planned.is_calm ? 0 : 4;
             count_refusal(call.process, "attempts at " + key,
-                          (7 + reconnections) * users + 3 * count_recent(requests, 1s) +
-                              users * count_recent(executed, 1s),
-                          (12 + 2 * reconnections) * users + 3 * count_recent(requests, 5s) +
-                              users * count_recent(executed, 5s));
+                          (7 + reconnections) * users + 3 * count_recent(requests, one_second) +
+                              users * count_recent(executed, one_second),
+                          (12 + 2 * reconnections) * users +
+                              3 * count_recent(requests, five_seconds) +
+                              users * count_recent(executed, five_seconds));
         } else if (is_undo(call.command, call.script)) {
             // Each of a program's clients has its own undos.
             count_refusal(call.process, "undos", 3 * (8 + 8 * users), 3 * (12 + 8 * users));
@@ -160,15 +163,5 @@ private:
     std::map<std::string, moments> executed_scripts_;      // by key
     std::map<std::string, std::size_t> refused_renewals_;  // in a row, by owner
 };
-
-}  // namespace
-
-std::unique_ptr<rule> make_native_budget(scenario_facts& facts) {
-    return std::make_unique<native_budget>(facts);
-}
-
-std::unique_ptr<rule> make_redisson_budget(scenario_facts& facts) {
-    return std::make_unique<redisson_budget>(facts);
-}
 
 }  // namespace pawl::simulation

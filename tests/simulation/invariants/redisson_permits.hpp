@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The rules for Redisson's PermitExpirableSemaphore.
+#pragma once
+
 #include "redisson_rule.hpp"
 
 #include <algorithm>
 
 namespace pawl::simulation {
-namespace {
 
 // The end of a permit without a lease, as Redisson writes it.
 constexpr std::int64_t never_ms = 922337203685477;
@@ -205,11 +206,5 @@ private:
     std::map<std::string, const simulated_process*> java_ids_;
     std::set<std::string> used_java_ids_;
 };
-
-}  // namespace
-
-std::unique_ptr<redisson_rule> make_redisson_permit_rule(scenario_facts& facts) {
-    return std::make_unique<redisson_permit_rule>(facts);
-}
 
 }  // namespace pawl::simulation

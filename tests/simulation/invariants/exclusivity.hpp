@@ -3,10 +3,11 @@
 
 // I1: at any time, the users that believe in a lock may have it together, and the server has their
 // holds.
+#pragma once
+
 #include "rule.hpp"
 
 namespace pawl::simulation {
-namespace {
 
 class exclusivity_rule final : public rule {
 public:
@@ -45,34 +46,5 @@ private:
                            " permits are held in all");
     }
 };
-
-}  // namespace
-
-void rule::check_held_at_server(const user_hold& held, std::string_view when,
-                                std::string_view script) const {
-    const bool is_known = held.token != 0 || !held.owner.empty();
-    if (!is_known || facts_.is_excused(held) || !facts_.is_believed(held)) return;
-    const auto& reader = *held.lock->reader;
-    const auto believed_until = held.handle == nullptr
-                                    ? held.believed_until
-                                    : held.process->instant_of(held.handle->safe_until());
-    const auto end = reader.expiry_of(held);
-    if (!end) {
-        fail("I1", facts_.describe(held) + " is not at the server, " + std::string(when) +
-                       (script.empty() ? "" : " " + std::string(script)) + "; its value is '" +
-                       reader.value_of(*held.lock) + "'");
-    } else if (believed_until > *end) {
-        fail("I1", facts_.describe(held) + " is believed beyond its end at the server");
-    }
-}
-
-void rule::check_all_at_server(const lock_record& lock, const executed_command& call) const {
-    facts_.for_each_hold_of(
-        lock, [&](const user_hold& held) { check_held_at_server(held, "after", call.script); });
-}
-
-std::unique_ptr<rule> make_exclusivity_rule(scenario_facts& facts) {
-    return std::make_unique<exclusivity_rule>(facts);
-}
 
 }  // namespace pawl::simulation

@@ -2,12 +2,13 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The results of the users' releases (I5, I17).
+#pragma once
+
 #include "native_locks.hpp"
 
 #include <algorithm>
 
 namespace pawl::simulation {
-namespace {
 
 class release_rule final : public rule {
 public:
@@ -82,11 +83,5 @@ private:
     const native_locks* const locks_;
     std::map<std::string, sent_release> releases_;  // in the native layout, by value
 };
-
-}  // namespace
-
-std::unique_ptr<rule> make_release_rule(scenario_facts& facts, const native_locks* locks) {
-    return std::make_unique<release_rule>(facts, locks);
-}
 
 }  // namespace pawl::simulation

@@ -3,10 +3,11 @@
 
 // I9: no two requests that can create a hold have the same owner. Otherwise the undo of one request
 // would also undo the other.
+#pragma once
+
 #include "redisson_rule.hpp"
 
 namespace pawl::simulation {
-namespace {
 
 class native_owner_rule final : public rule {
 public:
@@ -77,15 +78,5 @@ private:
 
     std::set<std::string> pending_, spent_, granted_;
 };
-
-}  // namespace
-
-std::unique_ptr<rule> make_native_owner_rule(scenario_facts& facts) {
-    return std::make_unique<native_owner_rule>(facts);
-}
-
-std::unique_ptr<rule> make_redisson_owner_rule(scenario_facts& facts) {
-    return std::make_unique<redisson_owner_rule>(facts);
-}
 
 }  // namespace pawl::simulation

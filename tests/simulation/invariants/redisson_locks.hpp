@@ -2,14 +2,13 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The rules for Redisson's locks.
+#pragma once
+
 #include "redisson_rule.hpp"
 
 #include <algorithm>
 
-using namespace std::chrono_literals;
-
 namespace pawl::simulation {
-namespace {
 
 // A lock at the server.
 struct stored_lock {
@@ -195,7 +194,7 @@ private:
             const auto process = facts_.processes.find(client_of(waiter));
             if (!is_queued && call.script.starts_with("java/") && lock.is_calm() &&
                 process != facts_.processes.end() && waiter.find(":-") != waiter.npos &&
-                facts_.is_awake(*process->second, 10s))
+                facts_.is_awake(*process->second, std::chrono::seconds(10)))
                 fail("I6", std::string(call.script) + " removed the live waiter " + waiter);
         }
     }
@@ -234,11 +233,5 @@ private:
 
     std::map<const lock_record*, lock_state> states_;
 };
-
-}  // namespace
-
-std::unique_ptr<redisson_rule> make_redisson_lock_rule(scenario_facts& facts) {
-    return std::make_unique<redisson_lock_rule>(facts);
-}
 
 }  // namespace pawl::simulation

@@ -3,13 +3,14 @@
 
 // The rules for Redisson's Semaphore. The server has only the number of its free permits and Pawl's
 // receipts, so this rule counts the permits that Java takes and returns.
+#pragma once
+
 #include "redisson_rule.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace pawl::simulation {
-namespace {
 
 // Those of one owner, or the beginning of those of a client.
 std::string receipt_of(const std::string& owner) {
@@ -120,11 +121,5 @@ private:
 
     std::map<const lock_record*, permit_counts> counts_;
 };
-
-}  // namespace
-
-std::unique_ptr<redisson_rule> make_redisson_semaphore_rule(scenario_facts& facts) {
-    return std::make_unique<redisson_semaphore_rule>(facts);
-}
 
 }  // namespace pawl::simulation
