@@ -31,7 +31,7 @@ pawl_backend(sqlite
     PKG_CONFIG sqlite3
     DEBIAN libsqlite3-dev
     CONAN "sqlite3/[>=3.35]"
-    MAY_SLEEP database.cpp schema.cpp)
+    MAY_SLEEP database.cpp schema.cpp worker.cpp)
 
 pawl_backend(memory
     TITLE "Locks in the memory of one process"
