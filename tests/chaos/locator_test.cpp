@@ -61,7 +61,7 @@ public:
             strand_ = context.strand;
             return made;
         };
-        return redis::make_backend({}, context, redis::single_server_factory(connect));
+        return redis::native::make_backend({}, context, redis::single_server_factory(connect));
     }
     std::string describe() const override { return "the service"; }
 

@@ -12,11 +12,11 @@
 
 #include <memory>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 [[nodiscard]] std::unique_ptr<backend> make_backend(const options& server_options,
                                                     const backend_context& context,
                                                     const topology_factory& connect,
                                                     const limits& bounds = {});
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Needs no memory: an allocation could fail, and nothing would undo the grant any more.
 [[nodiscard]] inline grant make_grant(const claim& requested, const acquire_reply& reply,
@@ -22,4 +22,4 @@ namespace pawl::redis {
     return result;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

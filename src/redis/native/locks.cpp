@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 std::unique_ptr<backend> make_backend(const options& server_options, const backend_context& context,
                                       const topology_factory& connect, const limits& bounds) {
@@ -63,4 +63,4 @@ spi::capabilities locks::capabilities() const noexcept {
     return result;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 class locks final : public lock_base {
 public:
@@ -83,4 +83,4 @@ private:
     caller_values caller_values_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -13,7 +13,7 @@
 
 #include <cstdint>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 [[noreturn]] inline void throw_permits_error(permits_refusal refusal, std::uint32_t stored_total,
                                              claim requested) {
@@ -25,4 +25,4 @@ namespace pawl::redis {
                                     "`pawl doctor` to see what kind of server this is.");
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

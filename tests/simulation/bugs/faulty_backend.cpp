@@ -212,7 +212,7 @@ public:
         const auto connect = topology_for(context);
         const bool java = options_.layout == redis::key_layout::redisson;
         auto inner = java ? redis::redisson::make_backend(options_, context, connect, limits_)
-                          : redis::make_backend(options_, context, connect, limits_);
+                          : redis::native::make_backend(options_, context, connect, limits_);
         return std::make_unique<faulty_backend>(std::move(deaf), std::move(inner), context, bug_);
     }
     std::string describe() const override { return "simulated"; }

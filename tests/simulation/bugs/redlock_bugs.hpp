@@ -5,6 +5,8 @@
 // nodes, the others what a client sends to a node or hears from it.
 #pragma once
 
+#include "core/util/spi.hpp"
+
 #include <redis/topology/topology.hpp>
 
 #include <array>
@@ -18,7 +20,6 @@ namespace pawl::simulation {
 enum class redlock_bug : std::uint8_t {
     none,
 #define PAWL_BUG(name) name,
-#include "core/util/spi.hpp"
 #include "redlock_bugs.def"
 #undef PAWL_BUG
 };

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 struct release_reply {
     release_result result = release_result::unknown;
@@ -71,4 +71,4 @@ struct downgrade_call {
     [[nodiscard]] bool read(const reply& from) const;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native
