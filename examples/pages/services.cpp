@@ -30,7 +30,7 @@ std::string request_token() { return "token"; }
 
 pawl::redis::options with_a_token() {
     pawl::redis::options options;
-    options.host = "locks.example.com";
+    options.where = pawl::redis::server{.host = "locks.example.com"};
     options.tls.enabled = true;
     options.credentials = [] { return pawl::login{"app", request_token()}; };
     return options;

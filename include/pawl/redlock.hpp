@@ -11,27 +11,44 @@
 #include <pawl/types.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace pawl::redlock {
 
+// Where a node is: an independent server, which is no replica, or the master that Sentinels name. A
+// failover of such a master is a loss of the node's data.
+using where = std::variant<redis::server, redis::sentinels>;
+
 // All clients of a set must name the same nodes, in any order, with the same `ttl_max`: otherwise
 // the nodes refuse them. Without fencing nothing refuses them, and exclusion breaks.
 struct options {
-    // 3, 5 or 7 nodes: independent servers, none of them a replica, or masters that Sentinels name.
-    // A failover of such a master is a loss of the node's data. Namespaces, key templates, layouts,
-    // databases, timeouts and token retentions of the nodes must be equal.
-    std::vector<redis::options> nodes{};
+    std::vector<where> nodes{};  // 3, 5 or 7
     // The longest ttl of a lease: 100 ms to 1 h. A node that has lost its data grants nothing for a
     // little longer than this.
     duration ttl_max = std::chrono::seconds(60);
     // False: classic Redlock, which other libraries share. Holds have no token, nodes form no set,
     // a node that restarts without its data votes again at once, and `ttl_max` must have its
-    // default. Only then the nodes may have redis::key_layout::redisson, for locks of
-    // RedissonRedLock.
+    // default. Only then `layout` may be redis::key_layout::redisson, for locks of RedissonRedLock.
     bool fenced = true;
+    // The others are for every node, as those of redis::options.
+    std::string user{};           // empty: the servers' default user
+    std::string password{};       // empty: none
+    std::string password_file{};  // its first line is the password
+    // Returns user and password for a new connection. One call for a node at a time, so several
+    // threads may call it at the same time.
+    std::function<login()> credentials{};
+    std::uint32_t database = 0;       // selected after connecting
+    tls_options tls{};                // off by default
+    std::string name_space = "pawl";  // the first part of every key and channel
+    std::string key{};                // the lock's key, with `{name}` once in place of the name
+    redis::key_layout layout = redis::key_layout::native;  // the form of a lock's data
+    duration connect_timeout = std::chrono::seconds(5);    // above 0, at most 24 h
+    duration reply_timeout = std::chrono::seconds(5);      // above 0, at most 24 h
+    duration token_retention = std::chrono::hours(24);     // 1 s to 365 days
 };
 
 // Neither connects. They throw errc::bad_option for options that are out of range or do not fit

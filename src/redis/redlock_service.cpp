@@ -5,9 +5,9 @@
 #include "redlock/redlock_options.hpp"
 #include "sentinel/monitored_master.hpp"
 #include "topology/single_server.hpp"
-#include "transport/options.hpp"
 #include "transport/reconnecting_link.hpp"
 #include "transport/sentinel_options.hpp"
+#include "transport/where.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/redlock.hpp>
@@ -37,7 +37,7 @@ redis::topology_factory node_factory(const redis::options& node, const std::stri
     settings.sentinel_message =
         "is a Sentinel; write MASTER-NAME=HOST:PORT for the master that it names";
     auto subject = "the node " + name;
-    if (!node.sentinel.addresses.empty())
+    if (std::holds_alternative<redis::sentinels>(node.where))
         return redis::monitored_master_factory(node, settings, subject, context);
     settings.replica_message = "is a replica; each node must be a server of its own";
     const auto server = redis::endpoint_of(node);
@@ -55,7 +55,7 @@ std::vector<redis::topology_factory> factories_of(const options& node_options,
     const auto names = node_names(node_options);
     std::vector<redis::topology_factory> nodes;
     for (std::size_t i = 0; i < names.size(); ++i)
-        nodes.push_back(node_factory(node_options.nodes[i], names[i], context));
+        nodes.push_back(node_factory(options_of_node(node_options, i), names[i], context));
     return nodes;
 }
 
@@ -158,8 +158,8 @@ private:
 
 service at(options settings) {
     check_options(settings);
-    for (const auto& each : settings.nodes)
-        redis::check_sentinel_password(each);
+    for (std::size_t i = 0; i < settings.nodes.size(); ++i)
+        redis::check_sentinel_password(options_of_node(settings, i));
     return service(std::make_shared<definition>(in_order(std::move(settings))));
 }
 

@@ -24,29 +24,28 @@ std::string digest_of(const char* url) {
 TEST(RedlockUrls, ANodeMayBeAMasterThatSentinelsName) {
     const auto settings = redlock::parse("redlocks://u:p@a,orders=s1+[::1]:7+s3:1,b:2/3?ca=/c");
     ASSERT_EQ(settings.nodes.size(), 3U);
-    const auto& monitored = settings.nodes.front();
-    EXPECT_EQ(monitored.sentinel.master_name, "orders");
-    ASSERT_EQ(monitored.sentinel.addresses.size(), 3U);
-    EXPECT_EQ(monitored.sentinel.addresses[0].port, 26379);
-    EXPECT_EQ(monitored.sentinel.addresses[1].host, "::1");
-    for (const auto& each : settings.nodes) {
-        EXPECT_EQ(each.user + each.password, "up");
-        EXPECT_EQ(each.database, 3U);
-        EXPECT_TRUE(each.tls.enabled);
-        EXPECT_EQ(each.tls.ca_file, "/c");
-    }
-    EXPECT_TRUE(monitored.sentinel.tls.enabled);
-    EXPECT_TRUE(settings.nodes[1].sentinel.addresses.empty());
+    const auto& monitored = std::get<redis::sentinels>(settings.nodes.front());
+    EXPECT_EQ(monitored.master_name, "orders");
+    ASSERT_EQ(monitored.addresses.size(), 3U);
+    EXPECT_EQ(monitored.addresses[0].port, 26379);
+    EXPECT_EQ(monitored.addresses[1].host, "::1");
+    EXPECT_EQ(settings.user + settings.password, "up");
+    EXPECT_EQ(settings.database, 3U);
+    EXPECT_TRUE(settings.tls.enabled);
+    EXPECT_EQ(settings.tls.ca_file, "/c");
+    EXPECT_TRUE(monitored.tls.enabled);
+    EXPECT_EQ(std::get<redis::server>(settings.nodes[1]).host, "a");
+    EXPECT_EQ(std::get<redis::server>(settings.nodes[2]).port, 2);
 }
 
 TEST(RedlockUrls, OptionsOfSentinelsAreForThoseOfAllNodes) {
     ASSERT_EQ(::setenv("PAWL_UNIT_SENTINELS", "secret", 1), 0);
     const auto settings = redlock::parse(
         "redlock://a,x=s1,y=s2?sentinel_user=eye&sentinel_password_env=PAWL_UNIT_SENTINELS");
-    for (const auto& each : settings.nodes) {
-        const bool has_sentinels = !each.sentinel.addresses.empty();
-        EXPECT_EQ(each.sentinel.user, has_sentinels ? "eye" : "");
-        EXPECT_EQ(each.sentinel.password, has_sentinels ? "secret" : "");
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto& monitored = std::get<redis::sentinels>(settings.nodes[i]);
+        EXPECT_EQ(monitored.user, "eye");
+        EXPECT_EQ(monitored.password, "secret");
     }
 }
 

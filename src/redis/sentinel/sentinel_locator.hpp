@@ -107,6 +107,9 @@ private:
     void on_invalidate(std::string_view) override {}
     void on_connected(const link& connected_link) override;
 
+    [[nodiscard]] const sentinels& given_sentinels() const {
+        return std::get<sentinels>(options_.where);
+    }
     [[nodiscard]] status status_of(const sentinel& asked) const;
     void add_sentinel(net::endpoint server, bool was_discovered);
     // Connects to the members that are not in the URL.
