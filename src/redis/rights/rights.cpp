@@ -4,7 +4,6 @@
 #include <pawl/redis_rights.hpp>
 
 #include "../common/keys.hpp"
-#include "../redlock/redlock_options.hpp"
 #include "../sentinel/query.hpp"
 #include "../transport/options.hpp"
 #include "command_table.hpp"
@@ -12,8 +11,6 @@
 
 #include <pawl/error.hpp>
 #include <pawl/redlock.hpp>
-
-#include <algorithm>
 
 namespace pawl::redis {
 
@@ -60,9 +57,14 @@ std::vector<access_rule> least_rights(const redlock::options& settings,
     auto common = features;
     common.latches = common.modes = false;  // which are other commands there
     // All nodes have the same user; the Sentinels of a node have theirs.
-    const auto monitored = std::ranges::find_if(settings.nodes, redlock::is_monitored);
-    const auto index = monitored == settings.nodes.end() ? 0 : monitored - settings.nodes.begin();
-    const auto node = redlock::options_of_node(settings, static_cast<std::size_t>(index));
+    options node;
+    for (const auto& each : settings.nodes)
+        if (const auto* set = std::get_if<sentinels>(&each)) node.where = *set;
+    node.user = settings.user;
+    node.database = settings.database;
+    node.name_space = settings.name_space;
+    node.key = settings.key;
+    node.layout = settings.layout;
     // The locks' keys are Redisson's, but those of Pawl's waiters are as in the native layout.
     auto stored = node;
     stored.layout = key_layout::native;
