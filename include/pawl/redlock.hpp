@@ -61,7 +61,11 @@ struct options {
 // Sentinels those of redis+sentinel://; ttl_max, such as 60s; and fenced=no.
 [[nodiscard]] service at(std::string_view url);
 
-// What a node says of its membership of the set.
+// The options of a URL. Throws as `at`.
+[[nodiscard]] options parse(std::string_view url);
+
+// What a node says of its membership of the set. `administration` asks for it, in
+// pawl/redlock_administration.hpp, and in pawl/blocking/redlock_administration.hpp for threads.
 struct node_status {
     std::string name;       // "HOST:PORT", or "MASTER=SENTINEL:PORT+…"
     bool votes = false;     // the node takes part in the next acquire
@@ -71,26 +75,5 @@ struct node_status {
     std::uint64_t incarnation = 0;
     std::string warning{};  // what an operator should know, also if the node votes; may be empty
 };
-
-// For operators. They use a client of their own, and block the calling thread until all nodes have
-// answered or `redis::options::reply_timeout` has passed for each request. They throw
-// errc::bad_option for options that do not fit together, and for `fenced = false`, which has no
-// set.
-//
-// Makes the nodes a new set, which grants locks at once. Call this only while no holder of a lock
-// of these nodes is left: the caller knows what no server can know. Without this call, new nodes
-// wait for a little more than `ttl_max` first; if they have formed a set that still waits, the call
-// ends the wait. `forget`: also nodes of a set that has granted locks, for a set whose majority has
-// lost its data at the same time. Throws errc::no_quorum or errc::unreachable if a node does not
-// answer, and errc::no_set if a node's clock differs from the others' by more than a minute.
-// Without `forget`, throws errc::bad_option if a node is a member of another set, or of one that
-// has granted locks.
-void begin_set(const options& settings, bool forget = false);
-// The status of each node, in the order of their names. A node that does not answer does not vote,
-// and its `objection` says why. `rejoin`: first lets nodes that have lost their data join the set
-// again; otherwise this changes nothing.
-[[nodiscard]] std::vector<node_status> examine_set(const options& settings, bool rejoin = false);
-// The options of a URL. Throws as `at`.
-[[nodiscard]] options parse(std::string_view url);
 
 }  // namespace pawl::redlock
