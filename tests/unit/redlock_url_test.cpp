@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -49,6 +50,44 @@ TEST(RedlockUrls, OptionsOfSentinelsAreForThoseOfAllNodes) {
     }
 }
 
+TEST(RedlockUrls, AStructNamesTheSameNodes) {
+    const redlock::options settings{
+        .nodes = {redis::server{"b"},
+                  redis::sentinels{.addresses = {{"s2", 1}, {"s1"}}, .master_name = "orders"},
+                  redis::server{"a", 2}},
+        .database = 1,
+        .name_space = "shop"};
+    EXPECT_EQ(redlock::at(settings).describe(),
+              "redlock://a:2,b:6379,orders=s1:26379+s2:1/1?namespace=shop");
+}
+
+TEST(RedlockUrls, EachNodeHasWhatAllShare) {
+    redlock::options settings{.nodes = {redis::server{"a"}}};
+    settings.user = "u";
+    settings.password = "p";
+    settings.password_file = "/p";
+    settings.credentials = [] { return login{"v", "q"}; };
+    settings.database = 3;
+    settings.tls.ca_file = "/c";
+    settings.name_space = "shop";
+    settings.key = "{name}";
+    settings.layout = redis::key_layout::redisson;
+    settings.connect_timeout = std::chrono::seconds(1);
+    settings.reply_timeout = std::chrono::seconds(2);
+    settings.token_retention = std::chrono::seconds(3);
+    const auto node = redlock::options_of_node(settings, 0);
+    EXPECT_EQ(std::get<redis::server>(node.where).host, "a");
+    EXPECT_EQ(node.user + node.password + node.password_file, "up/p");
+    EXPECT_EQ(node.credentials(), (login{"v", "q"}));
+    EXPECT_EQ(node.database, 3U);
+    EXPECT_EQ(node.tls.ca_file, "/c");
+    EXPECT_EQ(node.name_space + node.key, "shop{name}");
+    EXPECT_EQ(node.layout, redis::key_layout::redisson);
+    EXPECT_EQ(node.connect_timeout, std::chrono::seconds(1));
+    EXPECT_EQ(node.reply_timeout, std::chrono::seconds(2));
+    EXPECT_EQ(node.token_retention, std::chrono::seconds(3));
+}
+
 TEST(RedlockUrls, AreShownInOneForm) {
     const std::pair<const char*, const char*> table[] = {
         {"redlock://u:p@b,a,c", "redlock://a:6379,b:6379,c:6379/0"},
@@ -86,6 +125,9 @@ TEST(RedlockUrls, MistakesAreAnsweredWithWhatToWrite) {
         {"redlock://a,b,c?colour=red", "known are ttl_max, fenced, namespace"},
         {"redlock://a,b,c?ca=/c", "Only redlocks:// has TLS"},
         {"redlock://a,b,c?object=lock", "leave out object"},
+        {"redlock://a,b,c?fenced=no&layout=redisson&object=readwrite", "leave out object"},
+        {"redlock://a,b,c?layout=redisson", "Redlock with fencing needs the native layout"},
+        {"redlock://a,b,c?scripts=no", "Redlock needs scripts; leave out scripts."},
         {"redlock://a,b,c?ttl_max=", "ttl_max= is empty"},
         {"redlock://a,b,c?ttl_max=10&ttl_max=20", "twice"},
         {"redlock://a,b,c/x", "'x' is not a database"},

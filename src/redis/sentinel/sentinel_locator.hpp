@@ -107,9 +107,6 @@ private:
     void on_invalidate(std::string_view) override {}
     void on_connected(const link& connected_link) override;
 
-    [[nodiscard]] const sentinels& given_sentinels() const {
-        return std::get<sentinels>(options_.where);
-    }
     [[nodiscard]] status status_of(const sentinel& asked) const;
     void add_sentinel(net::endpoint server, bool was_discovered);
     // Connects to the members that are not in the URL.
@@ -144,6 +141,7 @@ private:
 
     const core::fork_mark made_in_;
     const options options_;
+    const sentinels set_;  // as the options name them
     const std::string subject_;
     const backend_context context_;
     const sentinel_link_factory connect_;
