@@ -5,6 +5,7 @@
 // with threads.
 #include "redlock_fixture.hpp"
 
+#include <support/child.hpp>
 #include <support/fault_proxy.hpp>
 
 #include <pawl/blocking/redlock_administration.hpp>
@@ -151,6 +152,27 @@ TEST_F(RedlockAdministration, IsOfThreads) {
     EXPECT_EQ(votes_of(set.examine()), 3U);
     (void)group.node(0).execute({"FLUSHALL"});
     EXPECT_EQ(votes_of(set.rejoin()), 2U);
+}
+
+TEST_F(RedlockAdministration, FailsWithoutThreads) {
+    const auto named = settings();
+    const auto result = support::run_in_child([&named] {
+        asio::io_context own_loop;
+        const administration own(own_loop.get_executor(), named);
+        support::forbid_threads();
+        std::string outcome;
+        own.async_examine([&](boost::system::error_code code, const std::vector<node_status>&) {
+            outcome = code == make_error_code(errc::exhausted) ? "exhausted" : code.message();
+        });
+        own_loop.run();
+        try {
+            (void)pawl::blocking::redlock_administration(named).examine();
+        } catch (const pawl::error& failed) {
+            outcome += failed.reason() == errc::exhausted ? ", exhausted" : failed.what();
+        }
+        return outcome;
+    });
+    EXPECT_EQ(result, "exhausted, exhausted");
 }
 
 TEST_F(RedlockAdministration, NeedsFencing) {

@@ -15,9 +15,11 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 
-#include <chrono>
 #include <exception>
+#include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace asio = boost::asio;
 
