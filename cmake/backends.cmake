@@ -13,7 +13,7 @@ pawl_backend(redis
     URLS redlock://HOST redlocks://HOST
     NAMESPACES redis redlock
     EXPORTS redis::at redis::least_rights redis::access_rule::line
-    EXPORTS redlock::at redlock::parse redlock::begin_set redlock::examine_set
+    EXPORTS redlock::at redlock::parse
     PARTS net
     PACKAGE OpenSSL
     LIBRARIES OpenSSL::SSL OpenSSL::Crypto

@@ -32,8 +32,9 @@ public:
 
 private:
     topology_factory topology_of(const backend_context& context) const {
-        if (!options_.cluster_nodes.empty()) return cluster_factory(options_, context);
-        if (!options_.sentinel.addresses.empty())
+        if (std::holds_alternative<cluster>(options_.where))
+            return cluster_factory(options_, context);
+        if (std::holds_alternative<sentinels>(options_.where))
             return monitored_master_factory(options_, settings_of(options_),
                                             redis::describe(options_), context);
         return single_server_factory(reconnecting_link_factory(options_, context));

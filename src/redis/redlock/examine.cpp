@@ -55,12 +55,12 @@ asio::awaitable<examination> locks::examine() {
         if (nodes_.link_of(i).connected() && !session.version.empty())
             versions.insert(session.server + " " + session.version);
         try {
+            const auto of_this_node = options_of_node(options_, i);
             const auto server = servers_->part_of(nodes_.link_of(i));
-            auto of_node =
-                co_await redis::examine_servers(*server, *context_.time, options_.nodes[i]);
+            auto of_node = co_await redis::examine_servers(*server, *context_.time, of_this_node);
             // A master that Sentinels name has a row with its address.
-            const bool is_monitored = !options_.nodes[i].sentinel.addresses.empty();
-            if (is_monitored && !of_node.nodes.empty()) row = of_node.nodes.front().name;
+            if (is_monitored(options_.nodes[i]) && !of_node.nodes.empty())
+                row = of_node.nodes.front().name;
             for (auto& each : of_node.findings) {
                 // With fencing, a node that has restarted, or failed over, waits, whatever it has
                 // stored.
@@ -97,8 +97,7 @@ asio::awaitable<examination> locks::examine() {
                                    " nodes vote, " + std::to_string(nodes_.majority()) +
                                    " are needed",
                                trouble});
-    const bool has_sentinels = std::ranges::any_of(
-        options_.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
+    const bool has_sentinels = std::ranges::any_of(options_.nodes, is_monitored);
     report.guarantees = guarantees_of(nodes_.size(), set_.is_fenced(), has_sentinels);
     co_return report;
 }
