@@ -4,7 +4,7 @@
 // Maps a claim to an object of Redisson, with its kind, keys and owner.
 #pragma once
 
-#include "names.hpp"
+#include "../common/redisson_names.hpp"
 
 #include "../scripting/script.hpp"
 

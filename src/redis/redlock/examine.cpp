@@ -64,7 +64,7 @@ asio::awaitable<examination> locks::examine() {
             for (auto& each : of_node.findings) {
                 // With fencing, a node that has restarted, or failed over, waits, whatever it has
                 // stored.
-                if (set_.is_fenced() && (each.topic == "persistence" || each.topic == "replicas"))
+                if (set_.is_fenced && (each.topic == "persistence" || each.topic == "replicas"))
                     continue;
                 if (each.node.empty() || each.node == name) each.node = row;
                 report.findings.push_back(std::move(each));
@@ -99,7 +99,7 @@ asio::awaitable<examination> locks::examine() {
                                trouble});
     const bool has_sentinels = std::ranges::any_of(
         options_.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
-    report.guarantees = guarantees_of(nodes_.size(), set_.is_fenced(), has_sentinels);
+    report.guarantees = guarantees_of(nodes_.size(), set_.is_fenced, has_sentinels);
     co_return report;
 }
 
