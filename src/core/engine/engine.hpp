@@ -66,7 +66,7 @@ public:
 
     // Strand. With a try policy, the handle is empty if the lock is taken. Throws pawl::error.
     // Without a lock_owner, each call acts as a new one. Defined in acquire.cpp.
-    boost::asio::awaitable<lease_handle> acquire(std::string name, request requested,
+    boost::asio::awaitable<lease_handle> acquire(std::string name, request asked,
                                                  std::shared_ptr<lock_owner_state> owner = {});
 
     // True if the service has the capability that `acquire_batch` needs, for these names.
@@ -84,10 +84,10 @@ public:
                                                     lock_options options, bool adopting);
 
     // Strand. The error for a wait that is over: the lock was not free, or the service is away.
-    [[nodiscard]] error timeout_error(const std::string& name, const request& requested) const;
+    [[nodiscard]] error timeout_error(const std::string& name, const request& asked) const;
     // The failure of a request that is over, with the limit that the caller has set, if that has
     // ended it. `give_up_at` of an attempt that does not wait is its beginning.
-    [[nodiscard]] error with_limit(const error& failure, const request& requested,
+    [[nodiscard]] error with_limit(const error& failure, const request& asked,
                                    time_point give_up_at) const;
     // Strand. The pauses of a wait while the service is away.
     [[nodiscard]] outage make_outage() { return {time(), strand_, options_.log}; }
@@ -100,7 +100,7 @@ public:
     boost::asio::awaitable<bool> resize(std::string name, std::uint32_t permits);
     boost::asio::awaitable<examination> examine();
     // Strand. Throws errc::unsupported if the service has no latches.
-    [[nodiscard]] pawl::latches& latches();
+    [[nodiscard]] spi::latches& latches();
 
     // Strand. Both complete when the service has answered, and throw errc::lost if the hold ended
     // first.
@@ -168,11 +168,11 @@ private:
     void prepare(const service& service);
     void throw_if_closed() const;
     void throw_if_forked() const;
-    [[nodiscard]] time_point end_of_wait(const request& requested) const;
+    [[nodiscard]] time_point end_of_wait(const request& asked) const;
     boost::asio::awaitable<lease_handle> acquire_for(std::shared_ptr<lock_owner_state> owner,
-                                                     std::string name, request requested);
+                                                     std::string name, request asked);
     // Repeats attempts that may wait at the service until `give_up_at`, or makes a single one.
-    boost::asio::awaitable<lease_handle> acquire_unpolled(std::string name, request requested,
+    boost::asio::awaitable<lease_handle> acquire_unpolled(std::string name, request asked,
                                                           time_point give_up_at);
     claim make_claim(std::string name, const lock_options& options) const;
     std::string make_owner() const;

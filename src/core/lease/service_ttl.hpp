@@ -4,7 +4,7 @@
 // The ttl that a service gets for a requested one.
 #pragma once
 
-#include <pawl/spi/backend.hpp>
+#include "../util/spi.hpp"
 
 #include <algorithm>
 
@@ -12,10 +12,10 @@ namespace pawl::core {
 
 // Rounded up to the service's unit, and at least its least ttl: a hold must not end earlier at the
 // service than its client believes.
-[[nodiscard]] constexpr duration service_ttl(duration requested,
+[[nodiscard]] constexpr duration service_ttl(duration ttl,
                                              const capabilities& capabilities) noexcept {
     const auto unit = capabilities.ttl_granularity;
-    const auto units = requested / unit + (requested % unit > duration{} ? 1 : 0);
+    const auto units = ttl / unit + (ttl % unit > duration{} ? 1 : 0);
     return std::max<duration>(units * unit, capabilities.least_ttl);
 }
 

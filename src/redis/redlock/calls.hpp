@@ -7,13 +7,12 @@
 #pragma once
 
 #include "ballot.hpp"
+#include "core/util/spi.hpp"
 
 #include "../common/keys.hpp"
 #include "../scripting/reply_reader.hpp"
 #include "../scripting/script_call.hpp"
 #include "../transport/link.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -5,10 +5,9 @@
 #pragma once
 
 #include "calls.hpp"
+#include "core/util/spi.hpp"
 
 #include "../common/keys.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <string>
 #include <string_view>
