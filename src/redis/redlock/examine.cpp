@@ -3,11 +3,11 @@
 
 #include "locks.hpp"
 
-#include "guarantees.hpp"
 #include "independent_servers.hpp"
 #include "node_failures.hpp"
 #include "redlock_options.hpp"
 
+#include "../doctor/assessment.hpp"
 #include "../doctor/doctor.hpp"
 
 #include <algorithm>
@@ -99,7 +99,7 @@ asio::awaitable<examination> locks::examine() {
                                trouble});
     const bool has_sentinels = std::ranges::any_of(
         options_.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
-    report.guarantees = guarantees_of(nodes_.size(), set_.is_fenced, has_sentinels);
+    report.guarantees = redis::guarantees_of_redlock(nodes_.size(), set_.is_fenced, has_sentinels);
     co_return report;
 }
 
