@@ -137,7 +137,7 @@ enum class node_release : std::uint8_t {
 struct release_call {
     const node_layout& layout;
     std::span<const requested_lock> locks;
-    std::span<const std::string> tokens;  // "0" for an acquire that failed, and without fencing
+    std::string_view token;  // of all; "0" for an acquire that failed, and without fencing
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     // For each lock.

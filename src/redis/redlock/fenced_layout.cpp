@@ -68,10 +68,9 @@ public:
     script_call command(const release_call& call, std::string_view run) const override {
         auto keys = member_keys(set_);
         words arguments{run, set_.set, set_.keep_ms, set_.channel_prefix};
-        for (std::size_t i = 0; i < call.locks.size(); ++i) {
-            const auto& each = call.locks[i];
+        for (const auto& each : call.locks) {
             append_keys(keys, each);
-            arguments.insert(arguments.end(), {each.value, call.tokens[i], each.name});
+            arguments.insert(arguments.end(), {each.value, call.token, each.name});
         }
         const bool is_shared = call.locks.front().is_shared();
         return {is_shared ? scripts::read_release : scripts::release, keys, arguments};
