@@ -2,10 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "cluster/cluster_service.hpp"
+#include "common/backends.hpp"
 #include "common/keys.hpp"
-#include "native/backend.hpp"
-#include "redisson/backend.hpp"
-#include "scriptless/backend.hpp"
 #include "sentinel/monitored_master.hpp"
 #include "topology/single_server.hpp"
 #include "transport/options.hpp"

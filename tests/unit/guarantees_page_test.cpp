@@ -5,7 +5,6 @@
 // the page, word for word.
 #include "lock_file_fixture.hpp"
 #include "redis/doctor/assessment.hpp"
-#include "redis/redlock/guarantees.hpp"
 
 #include <pawl/blocking.hpp>
 #include <pawl/memory.hpp>
@@ -95,8 +94,8 @@ TEST(GuaranteesPage, HasTheRowsOfRedis) {
 
 TEST(GuaranteesPage, HasTheRowsOfRedlock) {
     for (const bool fenced : {true, false}) {
-        const auto row = pawl::redlock::guarantees_of(3, fenced);
-        const auto with_sentinels = pawl::redlock::guarantees_of(3, fenced, true);
+        const auto row = guarantees_of_redlock(3, fenced);
+        const auto with_sentinels = guarantees_of_redlock(3, fenced, true);
         expect_on_page(line(row, row.failover + "; with Sentinels " + with_sentinels.failover));
     }
 }

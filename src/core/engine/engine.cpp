@@ -4,10 +4,9 @@
 #include "engine.hpp"
 
 #include "../lease/loss_watchdog.hpp"
-#include "../lease/service_ttl.hpp"
+#include "../lease/renewal_times.hpp"
 #include "../store/permits.hpp"
 #include "../util/exhausted.hpp"
-#include "../util/identity.hpp"
 #include "../util/inline_executor.hpp"
 #include "../util/random.hpp"
 #include "validate.hpp"
@@ -19,6 +18,11 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
 
 namespace asio = boost::asio;
 
@@ -34,6 +38,18 @@ asio::any_io_executor strand_over(const asio::any_io_executor& executor) {
     if (const auto* native = executor.target<asio::io_context::executor_type>())
         return asio::make_strand(*native);
     return asio::make_strand(executor);
+}
+
+// For `pawl status`; `command` overrides the program's name.
+identity this_process(const std::string& command) {
+    std::array<char, 256> host{};
+    ::gethostname(host.data(), host.size() - 1);
+    identity process{host.data(), ::getpid(), command};
+    if (process.command.empty()) {
+        std::ifstream name("/proc/self/comm");
+        std::getline(name, process.command);
+    }
+    return process;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../util/fork_mark.hpp"
+#include "../util/plus.hpp"
 #include "../util/spi.hpp"
 #include "loss_watchdog.hpp"
 
@@ -34,11 +35,6 @@ class lease;
 
 // The error for a query about a hold that has ended.
 [[nodiscard]] error hold_ended(const lease& lease);
-
-// The sum, without an overflow: `more` may be `forever`.
-[[nodiscard]] inline time_point plus(time_point when, duration more) noexcept {
-    return more >= time_point::max() - when ? time_point::max() : when + more;
-}
 
 // How long before the deadline a loss is reported, so that the program can still react.
 [[nodiscard]] constexpr duration loss_lead_time(duration ttl) noexcept {

@@ -3,11 +3,11 @@
 
 #include "locks.hpp"
 
-#include "guarantees.hpp"
 #include "independent_servers.hpp"
 #include "node_failures.hpp"
 #include "redlock_options.hpp"
 
+#include "../doctor/assessment.hpp"
 #include "../doctor/doctor.hpp"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ asio::awaitable<examination> locks::examine() {
             for (auto& each : of_node.findings) {
                 // With fencing, a node that has restarted, or failed over, waits, whatever it has
                 // stored.
-                if (set_.is_fenced() && (each.topic == "persistence" || each.topic == "replicas"))
+                if (set_.is_fenced && (each.topic == "persistence" || each.topic == "replicas"))
                     continue;
                 if (each.node.empty() || each.node == name) each.node = row;
                 report.findings.push_back(std::move(each));
@@ -98,7 +98,7 @@ asio::awaitable<examination> locks::examine() {
                                    " are needed",
                                trouble});
     const bool has_sentinels = std::ranges::any_of(options_.nodes, is_monitored);
-    report.guarantees = guarantees_of(nodes_.size(), set_.is_fenced(), has_sentinels);
+    report.guarantees = redis::guarantees_of_redlock(nodes_.size(), set_.is_fenced, has_sentinels);
     co_return report;
 }
 

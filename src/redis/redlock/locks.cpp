@@ -25,11 +25,7 @@ namespace pawl::redlock {
 namespace {
 
 set_parameters parameters_of(const options& node_options, const redis::key_scheme& scheme) {
-    auto layout = node_layout::fenced;
-    if (!node_options.fenced)
-        layout = node_options.layout == redis::key_layout::redisson ? node_layout::redisson
-                                                                    : node_layout::plain;
-    return {.layout = layout,
+    return {.is_fenced = node_options.fenced,
             .member_key = node_options.name_space + ":redlock",
             .quarantine_key = node_options.name_space + ":redlock:q",
             .set = set_digest(node_options),
@@ -38,6 +34,14 @@ set_parameters parameters_of(const options& node_options, const redis::key_schem
             .keep_ms = redis::milliseconds_text(
                 std::max<duration>(node_options.token_retention, 2 * node_options.ttl_max)),
             .channel_prefix = scheme.channel_prefix()};
+}
+
+std::unique_ptr<const node_layout> layout_of(const options& node_options,
+                                             const set_parameters& set) {
+    if (node_options.fenced) return make_fenced_layout(set);
+    return node_options.layout == redis::key_layout::redisson
+               ? make_redisson_layout(set, node_options.key)
+               : make_plain_layout(set);
 }
 
 // In Redisson's layout the keys are the plain names, unless there is a template.
@@ -73,8 +77,9 @@ locks::locks(const options& node_options, backend_context context,
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
                node_options.ttl_max, node_options.reply_timeout, context_, bounds_, *this),
       nodes_(members_.nodes()),
-      client_(members_, servers_, context_, bounds_, node_options.reply_timeout, *this),
-      lock_factory_(scheme_, set_, node_options.key,
+      client_(members_, layout_of(node_options, set_), servers_, context_, bounds_,
+              node_options.reply_timeout, *this),
+      lock_factory_(scheme_, *client_.layout,
                     redis::make_value_prefix("", client, context_.process), time()),
       releases_(client_, lock_factory_),
       renewals_(client_, lock_factory_),

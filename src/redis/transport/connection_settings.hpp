@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../../net/credential_source.hpp"
-#include "../../net/tls_contexts.hpp"
+#include "../../net/tls.hpp"
 
 #include <pawl/redis.hpp>
 

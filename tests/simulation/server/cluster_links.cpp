@@ -6,8 +6,7 @@
 #include "simulated_link.hpp"
 
 #include <redis/cluster/cluster_topology.hpp>
-#include <redis/native/backend.hpp>
-#include <redis/scriptless/backend.hpp>
+#include <redis/common/backends.hpp>
 
 #include <memory>
 #include <string>

@@ -9,8 +9,7 @@
 
 #include <core/util/random.hpp>
 #include <core/util/wakeup.hpp>
-#include <redis/native/backend.hpp>
-#include <redis/scriptless/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/sentinel/sentinel_locator.hpp>
 
 #include <memory>

@@ -3,7 +3,7 @@
 
 #include "redlock_service.hpp"
 
-#include <redis/redlock/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/redlock/redlock_options.hpp>
 #include <redis/topology/single_server.hpp>
 
