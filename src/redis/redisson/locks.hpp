@@ -7,9 +7,9 @@
 
 #include "../../core/util/wakeup.hpp"
 #include "../common/acquire_attempt.hpp"
+#include "../common/backends.hpp"
 #include "../common/lock_base.hpp"
-#include "backend.hpp"
-#include "calls/lock_calls.hpp"
+#include "calls.hpp"
 #include "latches.hpp"
 #include "lock_object.hpp"
 

@@ -46,7 +46,7 @@ constexpr std::string_view latches = "decrby getrange pubsub|numsub";
 constexpr std::string_view admin = "scan zadd zcard zrem zscore lpop lindex incrby";
 }  // namespace redisson_layout
 
-namespace redlock {
+namespace of_redlock {
 constexpr std::string_view common_locks =
     "del exists pttl pexpire publish pubsub|numsub zadd zrem zpopmin";
 constexpr std::string_view fenced_locks = "set get hmget hget hset";
@@ -55,7 +55,7 @@ constexpr std::string_view plain_locks = "set get";
 constexpr std::string_view redisson_locks = "hset hexists hkeys";
 constexpr std::string_view admin = "scan zcard";
 constexpr std::string_view fenced_admin = "zrange";
-}  // namespace redlock
+}  // namespace of_redlock
 
 // In both layouts.
 constexpr std::string_view replicas = "wait";
@@ -65,14 +65,14 @@ constexpr std::string_view disk = "waitaof";
 constexpr std::string_view doctor = "config|get";
 
 // What a topology adds. The cluster's map is asked for only with redis+cluster://.
-namespace cluster {
+namespace in_cluster {
 constexpr std::string_view map = "cluster|nodes cluster|info asking";
 constexpr std::string_view sharded_channels = "ssubscribe sunsubscribe spublish";
 constexpr std::string_view inspection = "pubsub|shardnumsub";
 constexpr std::string_view doctor = "cluster|info";
-}  // namespace cluster
+}  // namespace in_cluster
 
-constexpr std::string_view sentinels =
+constexpr std::string_view of_sentinels =
     "info ping subscribe sentinel|myid sentinel|master sentinel|get-master-addr-by-name "
     "sentinel|sentinels sentinel|masters";
 
@@ -116,16 +116,16 @@ void append_scriptless(std::vector<std::string>& commands, const used_features& 
 // Of Pawl's own layout only latches use sharded channels.
 void append_cluster(std::vector<std::string>& commands, const options& server_options,
                     const used_features& features) {
-    const bool has_map = !server_options.cluster_nodes.empty();
+    const bool has_map = std::holds_alternative<cluster>(server_options.where);
     if (!has_map && !features.cluster_node) return;
     const bool is_native = server_options.layout == key_layout::native;
-    if (has_map) append(commands, cluster::map);
+    if (has_map) append(commands, in_cluster::map);
     const bool has_channels = server_options.scripts && (!is_native || features.latches);
-    if (has_channels) append(commands, cluster::sharded_channels);
+    if (has_channels) append(commands, in_cluster::sharded_channels);
     if (server_options.scripts &&
         (features.latches || (!is_native && (features.modes || features.admin))))
-        append(commands, cluster::inspection);
-    if (features.admin) append(commands, cluster::doctor);
+        append(commands, in_cluster::inspection);
+    if (features.admin) append(commands, in_cluster::doctor);
 }
 
 }  // namespace
@@ -154,22 +154,22 @@ std::vector<std::string> redlock_commands(const options& node, bool fenced,
     std::vector<std::string> commands;
     append(commands, always);
     append(commands, scripts);
-    append(commands, redlock::common_locks);
+    append(commands, of_redlock::common_locks);
     if (fenced)
-        append(commands, redlock::fenced_locks);
+        append(commands, of_redlock::fenced_locks);
     else
-        append(commands, is_redisson ? redlock::redisson_locks : redlock::plain_locks);
+        append(commands, is_redisson ? of_redlock::redisson_locks : of_redlock::plain_locks);
     // A forced release also ends the holds of readers.
-    if (fenced && (features.modes || features.admin)) append(commands, redlock::readers);
-    if (features.admin) append(commands, redlock::admin);
-    if (features.admin && fenced) append(commands, redlock::fenced_admin);
+    if (fenced && (features.modes || features.admin)) append(commands, of_redlock::readers);
+    if (features.admin) append(commands, of_redlock::admin);
+    if (features.admin && fenced) append(commands, of_redlock::fenced_admin);
     if (features.admin) append(commands, doctor);
     return commands;
 }
 
 std::vector<std::string> sentinel_commands() {
     std::vector<std::string> commands;
-    append(commands, sentinels);
+    append(commands, of_sentinels);
     return commands;
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "script.hpp"
-#include "short_text.hpp"
+#include "server_words.hpp"
 
 #include <boost/container/small_vector.hpp>
 

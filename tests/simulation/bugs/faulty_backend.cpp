@@ -10,7 +10,7 @@
 
 #include <core/util/wakeup.hpp>
 #include <pawl/error.hpp>
-#include <redis/redisson/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/topology/single_server.hpp>
 
 #include <memory>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "names.hpp"
+#include "redisson_names.hpp"
 
-#include "../common/keys.hpp"
+#include "keys.hpp"
 
 namespace pawl::redis::redisson {
 

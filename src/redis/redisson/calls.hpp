@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The calls of the scripts for Redisson's locks and semaphores. Each struct has the names of its
-// scripts' keys and arguments, and reads their reply.
+// The calls of the scripts for Redisson's locks, semaphores and latches. Each struct has the names
+// of its scripts' keys and arguments, and reads their reply.
 #pragma once
 
-#include "../lock_object.hpp"
+#include "lock_object.hpp"
 
-#include "../../common/renewal_call.hpp"
-#include "../../scripting/script_call.hpp"
-#include "../../scripting/server_words.hpp"
-#include "../../transport/link.hpp"
+#include "../common/renewal_call.hpp"
+#include "../scripting/script_call.hpp"
+#include "../scripting/server_words.hpp"
+#include "../transport/link.hpp"
 
 #include <pawl/types.hpp>
 
@@ -108,6 +108,38 @@ struct force_release_call {
 
     [[nodiscard]] script_call command(const server_words& words) const;
     // False: nothing was released.
+    [[nodiscard]] bool read(const reply& from) const;
+};
+
+// latch_set.lua
+struct latch_set_call {
+    std::string_view latch_key;
+    std::string count;
+    std::string_view channel;
+
+    [[nodiscard]] script_call command(const server_words& words) const;
+    // False: a latch is counting.
+    [[nodiscard]] bool read(const reply& from) const;
+};
+
+// latch_down.lua
+struct latch_down_call {
+    std::string_view latch_key;
+    std::string steps;
+    std::string_view channel;
+
+    [[nodiscard]] script_call command(const server_words& words) const;
+    // The remaining count.
+    [[nodiscard]] std::uint64_t read(const reply& from) const;
+};
+
+// latch_reset.lua
+struct latch_reset_call {
+    std::string_view latch_key;
+    std::string_view channel;
+
+    [[nodiscard]] script_call command(const server_words& words) const;
+    // False: there was no latch.
     [[nodiscard]] bool read(const reply& from) const;
 };
 
