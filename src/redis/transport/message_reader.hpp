@@ -21,6 +21,9 @@
 
 namespace pawl::redis {
 
+// The largest buffer that an idle connection keeps.
+inline constexpr std::size_t max_idle_buffer = 64 << 10;
+
 // Builds one reply from the nodes of Boost.Redis' parser.
 class reply_builder {
 public:
