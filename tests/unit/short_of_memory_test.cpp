@@ -176,8 +176,10 @@ private:
         const auto lock_service = GetParam().open();
         observer other(lock_service);
         if (!other.can_acquire()) return "the lock is not free";
+        client_options hasty;
+        hasty.drain = short_ttl;  // after that, an undo has nothing left to undo
         for (bool has_failed = true; has_failed; ++counter()) {
-            auto locks = std::make_unique<blocking::client>(lock_service);
+            auto locks = std::make_unique<blocking::client>(lock_service, client_options(hasty));
             bool kept_promise = true;
             failing_memory::fail_once_at(counter());
             try {
