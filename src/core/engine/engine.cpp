@@ -302,9 +302,11 @@ asio::awaitable<examination> engine::examine() {
 
 detail::outcome engine::outcome_of(const std::exception_ptr& exception) const noexcept {
     detail::outcome ended;
-    const auto set = [&ended](const boost::system::error_code& code, const char* message) {
+    const auto set = [&](const boost::system::error_code& code, const char* message) {
+        const bool is_given_up = has_given_up_ && code == make_error_code(errc::cancelled);
         ended.code = code;
-        ended.message = message;
+        if (is_given_up) ended.code = make_error_code(errc::exhausted);
+        ended.message = is_given_up ? given_up : message;
     };
     const auto exhausted = make_error_code(errc::exhausted);
     const auto unknown = make_error_code(errc::protocol);
@@ -316,8 +318,6 @@ detail::outcome engine::outcome_of(const std::exception_ptr& exception) const no
         } catch (const boost::system::system_error& e) {
             if (e.code() != asio::error::operation_aborted)
                 set(exhausted, e.what());
-            else if (has_given_up_)
-                set(exhausted, given_up);
             else if (closing_.has_reached(close_stage::closed))
                 set(make_error_code(errc::cancelled), "The client was closed; make a new one.");
             else
