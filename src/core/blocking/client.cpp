@@ -37,10 +37,6 @@ void rethrow(const std::shared_ptr<engine>& engine, const std::exception_ptr& ex
     }
 }
 
-void throw_if_forked(const loop& loop) {
-    if (loop.is_forked()) throw core::forked_client_error();
-}
-
 namespace {
 
 held_locks acquire_locks(const std::shared_ptr<loop>& loop, std::vector<std::string> names,
@@ -63,7 +59,7 @@ held_lock acquire_lock_for(const std::shared_ptr<loop>& loop, std::string_view n
 // Runs an operation on a hold. It is not cancelled: the answer must not be missed.
 void run_on_hold(const std::shared_ptr<loop>& loop, const std::shared_ptr<core::lease>& lease,
                  asio::awaitable<void> (engine::*operation)(std::shared_ptr<core::lease>)) {
-    throw_if_forked(*loop);
+    loop->throw_if_forked();
     if (loop->is_stopped())
         throw error(
             errc::lost,

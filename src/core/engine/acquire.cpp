@@ -304,7 +304,7 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
         } catch (const error& e) {
             failure = e;
         }
-        throw_if_forked();
+        made_in_.throw_if_forked();
         if (granted) {
             auto handle = keep(reservation, std::move(*granted));
             if (options.durable != durability::primary)

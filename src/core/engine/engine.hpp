@@ -167,7 +167,6 @@ private:
 
     void prepare(const service& service);
     void throw_if_closed() const;
-    void throw_if_forked() const;
     [[nodiscard]] time_point end_of_wait(const request& requested) const;
     boost::asio::awaitable<lease_handle> acquire_for(std::shared_ptr<lock_owner_state> owner,
                                                      std::string name, request requested);
