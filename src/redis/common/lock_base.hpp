@@ -99,7 +99,6 @@ protected:
                                                                std::set<std::string> names,
                                                                lock_filter is_shown);
 
-    using operation_guard = client_tasks::operation_guard;
     using interruptible_pause = client_tasks::interruptible_pause;
     // Set by `close` after it has waited for the operations and undos; the links close next.
     [[nodiscard]] bool is_closing() const noexcept { return tasks_.is_closing(); }

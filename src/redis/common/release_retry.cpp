@@ -15,7 +15,7 @@ namespace pawl::redis {
 // is a master again, or the slot is back.
 asio::awaitable<void> retry_release(server_access& access, client_tasks& tasks, std::string key,
                                     const request_sender& send, duration ttl) {
-    const client_tasks::operation_guard operation(tasks);
+    const core::in_flight::guard operation(tasks.operations());
     const auto deadline = access.now() + ttl;
     core::back_off pauses(access.time(), access.bounds().pauses());
     client_tasks::interruptible_pause retry_pause(tasks);

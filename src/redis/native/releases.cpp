@@ -89,7 +89,7 @@ asio::awaitable<release_result> releases::diagnose_wrong_type(const hold& held,
 }
 
 asio::awaitable<release_result> releases::release(const hold& held) {
-    const client_tasks::operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     auto lock_keys = scripts_.scheme().keys_of(held.claim.name, std::exchange(spare_key_text_, {}));
     const auto give_up_at = access_.release_deadline(held);
     auto result = release_result::unknown;
@@ -196,7 +196,7 @@ void releases::repeat_recent_releases(const link& connected_link) {
 
 // One after the other, so that a new master gets no burst.
 asio::awaitable<void> releases::repeat_releases(std::vector<hold> released) {
-    const client_tasks::operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     for (auto& each : released) {
         if (tasks_.is_closing()) co_return;
         bool is_done = false;

@@ -71,7 +71,7 @@ asio::awaitable<reply> locks::send_release(const lock_object& object, std::strin
 
 // The release is repeated after a lost reply. The unlock latch then has the first request's result.
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     const auto object = object_of(held);
     const auto unlock_latch = object.keys.unlock_latch(core::random_hex(time(), 16));
     const auto give_up_at = release_deadline(held);
@@ -103,7 +103,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
 }
 
 asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string unlock_latch) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     try {
         const std::array<std::string_view, 2> words{"DEL", unlock_latch};
         co_await exec_at(*servers_, key, words, reply_deadline());
@@ -111,7 +111,7 @@ asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string un
 }
 
 asio::awaitable<void> locks::release_later(lock_object object, std::string unlock_latch) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     const request_sender send = [this, &object, &unlock_latch](time_point deadline) {
         return send_release(object, unlock_latch, deadline);
     };

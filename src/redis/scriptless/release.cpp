@@ -46,7 +46,7 @@ asio::awaitable<void> locks::renew_hold(topology& servers, renewal_batch& batch,
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = release_deadline(held);
     try {

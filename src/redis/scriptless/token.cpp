@@ -67,7 +67,7 @@ asio::awaitable<std::int64_t> locks::count(const keys& lock_keys,
 // answer, it stays until the next hold of this name.
 asio::awaitable<void> locks::keep_counter(std::string fence, std::int64_t token,
                                           std::uint64_t epoch) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     try {
         const auto ahead = std::max<std::int64_t>(
             0, token - epoch_base(epoch) - core::clock_token(time().wall_clock()));
