@@ -3,7 +3,9 @@
 
 #include "acquire.hpp"
 
+#include "../lease/service_ttl.hpp"
 #include "../util/back_off.hpp"
+#include "../util/random.hpp"
 #include "attempt_pauses.hpp"
 #include "validate.hpp"
 
@@ -192,15 +194,21 @@ void lock_owner_state::remember(const std::string& name, const std::shared_ptr<l
     held_[name] = lease;
 }
 
-// Not a coroutine, so that the usual acquire has only its own frame.
-asio::awaitable<lease_handle> engine::acquire(std::string name, request requested,
-                                              std::shared_ptr<lock_owner_state> owner) {
-    if (is_polled(requested))
-        return poll(shared_from_this(), std::move(owner), std::move(name), std::move(requested));
-    if (owner) return acquire_for(std::move(owner), std::move(name), std::move(requested));
-    const auto give_up_at = end_of_wait(requested);
-    return acquire_unpolled(std::move(name), std::move(requested), give_up_at);
+claim engine::make_claim(std::string name, const lock_options& options) const {
+    const auto capabilities = backend_->capabilities();
+    check_ttl(options.ttl, capabilities);
+    check_durability(options.durable, capabilities);
+    return {.name = std::move(name),
+            .owner = make_owner(),
+            .ttl = service_ttl(std::min<duration>(options.ttl, options.max_hold), capabilities),
+            .mode = options.mode,
+            .fenced = options.fenced,
+            .fair = options.fair,
+            .permits = options.permits,
+            .total_permits = options.total_permits};
 }
+
+std::string engine::make_owner() const { return random_hex(time(), 16); }
 
 // When a request that is sent now gives up. A single attempt does not wait.
 time_point engine::end_of_wait(const request& requested) const {
@@ -263,13 +271,21 @@ asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_sta
             co_await confirm_durability({&handle, 1}, durable, give_up_at);
         co_return handle;
     }
-    handle = co_await acquire_unpolled(name, std::move(requested), give_up_at);
+    handle = co_await acquire(name, std::move(requested), nullptr, give_up_at);
     if (handle.held_lease) owner->remember(name, handle.held_lease);
     co_return handle;
 }
 
-asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request requested,
-                                                       time_point give_up_at) {
+asio::awaitable<lease_handle> engine::acquire(std::string name, request requested,
+                                              std::shared_ptr<lock_owner_state> owner,
+                                              std::optional<time_point> wait_end) {
+    if (is_polled(requested))
+        co_return co_await poll(shared_from_this(), std::move(owner), std::move(name),
+                                std::move(requested));
+    if (owner)
+        co_return co_await acquire_for(std::move(owner), std::move(name), std::move(requested));
+    const auto wait_ends_at = wait_end.value_or(end_of_wait(requested));
+    auto give_up_at = wait_ends_at;
     const auto& options = requested.options;
     check_name(name);
     check_options(options);
@@ -289,7 +305,6 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
     bool is_first = !waiter || waiter->is_first();
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
     if (!is_first) throw timeout_error(name, requested);
-    const auto wait_ends_at = give_up_at;
     std::unique_ptr<attempt_pauses> pauses;  // few acquires need them
     for (;;) {
         const auto began = time().now();

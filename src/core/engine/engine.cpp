@@ -4,12 +4,10 @@
 #include "engine.hpp"
 
 #include "../lease/loss_watchdog.hpp"
-#include "../lease/service_ttl.hpp"
 #include "../store/permits.hpp"
 #include "../util/exhausted.hpp"
 #include "../util/identity.hpp"
 #include "../util/inline_executor.hpp"
-#include "../util/random.hpp"
 #include "validate.hpp"
 
 #include <pawl/incomplete_list.hpp>
@@ -150,22 +148,6 @@ backend& engine::live_backend() const {
     made_in_.throw_if_forked();
     return *backend_;
 }
-
-claim engine::make_claim(std::string name, const lock_options& options) const {
-    const auto capabilities = backend_->capabilities();
-    check_ttl(options.ttl, capabilities);
-    check_durability(options.durable, capabilities);
-    return {.name = std::move(name),
-            .owner = make_owner(),
-            .ttl = service_ttl(std::min<duration>(options.ttl, options.max_hold), capabilities),
-            .mode = options.mode,
-            .fenced = options.fenced,
-            .fair = options.fair,
-            .permits = options.permits,
-            .total_permits = options.total_permits};
-}
-
-std::string engine::make_owner() const { return random_hex(time(), 16); }
 
 // Handles the end of the keeper's coroutine, also if Asio destroys the coroutine because there is
 // no memory. The coroutine is started again, by the next acquire at the latest. Until then the
