@@ -43,7 +43,7 @@ public:
     std::string first_line() {
         std::string text;
         std::array<char, 4096> block{};
-        const auto give_up_at = real_runtime().now() + longest_wait;
+        const auto give_up_at = pawl::spi::real_runtime().now() + longest_wait;
         while (text.find('\n') == std::string::npos) {
             const auto size = ::read(file_.get(), block.data(), block.size());
             if (size == 0) break;
@@ -67,8 +67,8 @@ public:
 
 private:
     void wait_for_more(time_point give_up_at) const {
-        const auto left =
-            std::chrono::ceil<std::chrono::milliseconds>(give_up_at - real_runtime().now());
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+            give_up_at - pawl::spi::real_runtime().now());
         pollfd more{file_.get(), POLLIN, 0};
         if (left.count() > 0 && ::poll(&more, 1, static_cast<int>(left.count())) != 0) return;
         throw failure(

@@ -31,12 +31,12 @@ public:
         const auto url = "folder:" + path.string();
         return {.target = from_folder_url(url), .url = url, .restart = {}, .owned = {}};
     }
-    const pawl::capabilities& capabilities() const override { return supported_; }
+    const pawl::spi::capabilities& capabilities() const override { return supported_; }
     bool shows_waiters() const override { return false; }
 
 private:
     const fs::path root_ = fs::temp_directory_path() / ("pawl-locks-" + std::to_string(::getpid()));
-    const pawl::capabilities supported_ = from_folder_url("folder:").open({})->capabilities();
+    const pawl::spi::capabilities supported_ = from_folder_url("folder:").open({})->capabilities();
     int count_ = 0;
 };
 

@@ -33,6 +33,7 @@ namespace {
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
 using namespace pawl;
+using namespace pawl::spi;
 using namespace std::chrono_literals;
 
 struct stored_hold {
@@ -177,8 +178,8 @@ public:
             co_await pause(context_, 5ms);
         *is_closed_ = true;
     }
-    pawl::capabilities capabilities() const noexcept override {
-        pawl::capabilities supported;
+    pawl::spi::capabilities capabilities() const noexcept override {
+        pawl::spi::capabilities supported;
         supported.tokens_survive_data_loss = supported.hands_over = supported.names_holders = false;
         supported.order = fairness::none;
         return supported;

@@ -17,14 +17,15 @@
 
 using boost::asio::awaitable;
 using namespace pawl;
+using namespace pawl::spi;
 
 struct options {
     std::string path;
 };
 
-class my_locks final : public pawl::backend {
+class my_locks final : public pawl::spi::backend {
 public:
-    my_locks(options settings, pawl::backend_context context);
+    my_locks(options settings, pawl::spi::backend_context context);
 
     awaitable<std::optional<grant>> acquire(const claim& claim, time_point give_up_at) override;
     awaitable<void> renew(renewal_batch& batch) override;
@@ -36,15 +37,15 @@ public:
     awaitable<void> resize(std::string_view name, std::uint32_t permits) override;  // optional
     awaitable<examination> examine() override;
     awaitable<void> close(time_point give_up_at) override;
-    pawl::latches* latches() noexcept override;  // optional
-    pawl::capabilities capabilities() const noexcept override;
+    pawl::spi::latches* latches() noexcept override;  // optional
+    pawl::spi::capabilities capabilities() const noexcept override;
     std::string capability_hint(lock_mode mode, bool fair) const override;  // optional
 };
 
 class my_definition final : public pawl::service::definition {
 public:
     explicit my_definition(options settings);
-    std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override;
+    std::unique_ptr<pawl::spi::backend> open(pawl::spi::backend_context context) const override;
     std::string describe() const override;  // without user and password
 };
 
@@ -57,7 +58,7 @@ pawl::service my_from_url(std::string_view url) { return my_service({std::string
 class my_fixture final : public pawl::conformance::fixture {
 public:
     pawl::conformance::test_service make_test_service() override;
-    const pawl::capabilities& capabilities() const override;
+    const pawl::spi::capabilities& capabilities() const override;
 };
 
 int main(int argc, char** argv) {

@@ -11,9 +11,11 @@
 #include <string>
 #include <string_view>
 
-namespace pawl {
-
+namespace pawl::spi {
 class runtime;
+}
+
+namespace pawl {
 
 // The settings of one client. Each has a default.
 struct client_options {
@@ -34,7 +36,7 @@ struct client_options {
     std::function<void(std::string_view)> log{};
     // For tests: the source of time and random numbers, which must outlive the client and its
     // handles. Null: the real one.
-    runtime* time = nullptr;
+    spi::runtime* time = nullptr;
 };
 
 }  // namespace pawl

@@ -8,10 +8,12 @@
 #include <string>
 #include <string_view>
 
-namespace pawl {
-
+namespace pawl::spi {
 class backend;
 struct backend_context;
+}  // namespace pawl::spi
+
+namespace pawl {
 
 // Names a lock service: a server, a file or memory. A cheap, immutable value; making one does not
 // connect. Thread-safe.
@@ -22,7 +24,8 @@ public:
     public:
         virtual ~definition() = default;
         // Makes the backend of one client. Does not connect.
-        [[nodiscard]] virtual std::unique_ptr<backend> open(backend_context context) const = 0;
+        [[nodiscard]] virtual std::unique_ptr<spi::backend> open(
+            spi::backend_context context) const = 0;
         // As service::describe.
         [[nodiscard]] virtual std::string describe() const = 0;
     };
@@ -35,7 +38,7 @@ public:
     // same text have the same locks, but each "memory:" is new.
     [[nodiscard]] std::string describe() const { return definition_->describe(); }
     // For clients: makes the backend of one client.
-    [[nodiscard]] std::unique_ptr<backend> open(backend_context context) const;
+    [[nodiscard]] std::unique_ptr<spi::backend> open(spi::backend_context context) const;
 
 private:
     std::shared_ptr<const definition> definition_;

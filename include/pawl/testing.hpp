@@ -12,7 +12,7 @@
 #include <memory>
 #include <string_view>
 
-namespace pawl {
+namespace pawl::spi {
 class runtime;
 }
 
@@ -72,7 +72,7 @@ public:
     ~manual_clock();
 
     // For client_options::time.
-    [[nodiscard]] pawl::runtime* time() noexcept;
+    [[nodiscard]] spi::runtime* time() noexcept;
     // What `time` shows.
     [[nodiscard]] time_point now() const noexcept;
     // Moves the time forward in one step, and lets the clients act on it: 0 to 365 days, else

@@ -159,11 +159,11 @@ public:
     std::string unreachable_reason(std::string_view) const override {
         return gate_ ? gate_->unreachable_reason() : std::string();
     }
-    pawl::latches* latches() noexcept override { return &latches_; }
+    spi::latches* latches() noexcept override { return &latches_; }
 
     bool resumes_on_strand() const noexcept override { return true; }
-    pawl::capabilities capabilities() const noexcept override {
-        pawl::capabilities supported;
+    spi::capabilities capabilities() const noexcept override {
+        spi::capabilities supported;
         supported.tokens_survive_data_loss = supported.across_processes = supported.across_hosts =
             false;
         supported.loss_is_pushed = true;

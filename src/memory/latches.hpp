@@ -6,10 +6,9 @@
 
 #include "core/store/latch_table.hpp"
 #include "core/util/fork_mark.hpp"
+#include "core/util/spi.hpp"
 #include "lock_store.hpp"
 #include "request_gate.hpp"
-
-#include <pawl/spi/latches.hpp>
 
 #include <list>
 #include <map>

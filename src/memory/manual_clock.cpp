@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include <pawl/spi/runtime.hpp>
+#include "core/util/spi.hpp"
+
 #include <pawl/testing.hpp>
 
 #include <boost/asio/basic_waitable_timer.hpp>

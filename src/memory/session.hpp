@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <boost/asio/post.hpp>
 

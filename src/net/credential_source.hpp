@@ -4,12 +4,12 @@
 // User and password for new connections. They may change while a client runs.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "login_call.hpp"
 
 #include "../core/util/wakeup.hpp"
 
 #include <pawl/credentials.hpp>
-#include <pawl/spi/runtime.hpp>
 #include <pawl/types.hpp>
 
 #include <boost/asio/any_io_executor.hpp>

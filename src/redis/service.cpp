@@ -26,7 +26,7 @@ public:
         if (options_.layout == key_layout::redisson)
             return redisson::make_backend(options_, context, connect);
         if (!options_.scripts) return scriptless::make_backend(options_, context, connect);
-        return make_backend(options_, context, connect);
+        return native::make_backend(options_, context, connect);
     }
     std::string describe() const override { return redis::describe(options_); }
 

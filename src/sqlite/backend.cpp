@@ -173,11 +173,11 @@ public:
         co_await session->close(give_up_at);
     }
 
-    pawl::latches* latches() noexcept override { return &latches_; }
+    spi::latches* latches() noexcept override { return &latches_; }
 
     bool resumes_on_strand() const noexcept override { return true; }
-    pawl::capabilities capabilities() const noexcept override {
-        pawl::capabilities supported;
+    spi::capabilities capabilities() const noexcept override {
+        spi::capabilities supported;
         supported.across_hosts = false;
         supported.loss_is_pushed = true;
         supported.shared = supported.permits = supported.strictly_fair = supported.downgrades =

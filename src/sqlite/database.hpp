@@ -4,8 +4,9 @@
 // One connection to one SQLite file: statements, transactions, and errors as sentences.
 #pragma once
 
+#include "core/util/spi.hpp"
+
 #include <pawl/error.hpp>
-#include <pawl/spi/runtime.hpp>
 
 #include <atomic>
 #include <cstdint>

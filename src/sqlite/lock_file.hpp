@@ -5,12 +5,11 @@
 // transaction runs here. docs/backends/sqlite.md explains it.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "file_identity.hpp"
 #include "file_location.hpp"
 #include "notifier.hpp"
 #include "statements.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <algorithm>
 #include <atomic>

@@ -4,7 +4,7 @@
 // Wakes clients in other processes of this host, by datagrams between abstract unix sockets.
 #pragma once
 
-#include <pawl/spi/runtime.hpp>
+#include "core/util/spi.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/local/datagram_protocol.hpp>

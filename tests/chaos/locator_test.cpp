@@ -50,7 +50,7 @@ public:
     explicit located_definition(std::shared_ptr<set_locator> known_locator)
         : locator_(std::move(known_locator)) {}
 
-    std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
+    std::unique_ptr<pawl::spi::backend> open(pawl::spi::backend_context context) const override {
         const redis::link_factory connect = [this, context](redis::link::listener& receiver,
                                                             const std::string& channel) {
             auto settings = redis::settings_of({});
@@ -61,7 +61,7 @@ public:
             strand_ = context.strand;
             return made;
         };
-        return redis::make_backend({}, context, redis::single_server_factory(connect));
+        return redis::native::make_backend({}, context, redis::single_server_factory(connect));
     }
     std::string describe() const override { return "the service"; }
 

@@ -29,7 +29,7 @@ private:
 class absent_service final : public pawl::service::definition {
 public:
     explicit absent_service(std::string reason) : reason_(std::move(reason)) {}
-    std::unique_ptr<pawl::backend> open(pawl::backend_context) const override {
+    std::unique_ptr<pawl::spi::backend> open(pawl::spi::backend_context) const override {
         return std::make_unique<absent_backend>(reason_);
     }
     std::string describe() const override { return "away"; }

@@ -16,23 +16,23 @@ namespace {
 
 namespace asio = boost::asio;
 
-class coarse_backend final : public pawl::backend {
+class coarse_backend final : public pawl::spi::backend {
 public:
-    explicit coarse_backend(std::unique_ptr<pawl::backend> exact) : exact_(std::move(exact)) {}
+    explicit coarse_backend(std::unique_ptr<pawl::spi::backend> exact) : exact_(std::move(exact)) {}
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& requested,
-                                                        pawl::time_point give_up_at) override {
+    asio::awaitable<std::optional<pawl::spi::grant>> acquire(const pawl::spi::claim& requested,
+                                                             pawl::time_point give_up_at) override {
         refuse_unsupported(requested.ttl);
         return exact_->acquire(requested, give_up_at);
     }
-    asio::awaitable<void> renew(pawl::renewal_batch& batch) override {
+    asio::awaitable<void> renew(pawl::spi::renewal_batch& batch) override {
         for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
             if (!is_supported(batch.renewals()[i].ttl))
-                batch.settle(i, pawl::renewal::outcome::refused);
+                batch.settle(i, pawl::spi::renewal::outcome::refused);
         }
         return exact_->renew(batch);
     }
-    asio::awaitable<pawl::release_result> release(const pawl::hold& held) override {
+    asio::awaitable<pawl::release_result> release(const pawl::spi::hold& held) override {
         return exact_->release(held);
     }
     asio::awaitable<pawl::lock_info> inspect(std::string_view name) override {
@@ -41,7 +41,8 @@ public:
     asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view prefix) override {
         return exact_->list(prefix);
     }
-    asio::awaitable<std::optional<pawl::grant>> downgrade(const pawl::hold& held) override {
+    asio::awaitable<std::optional<pawl::spi::grant>> downgrade(
+        const pawl::spi::hold& held) override {
         refuse_unsupported(held.claim.ttl);
         return exact_->downgrade(held);
     }
@@ -56,8 +57,8 @@ public:
     asio::awaitable<void> close(pawl::time_point give_up_at) override {
         return exact_->close(give_up_at);
     }
-    pawl::latches* latches() noexcept override { return exact_->latches(); }
-    pawl::capabilities capabilities() const noexcept override {
+    pawl::spi::latches* latches() noexcept override { return exact_->latches(); }
+    pawl::spi::capabilities capabilities() const noexcept override {
         auto all = exact_->capabilities();
         make_coarse(all);
         return all;
@@ -74,13 +75,13 @@ private:
             throw std::invalid_argument("a ttl of " + std::to_string(ttl.count()) + " ns");
     }
 
-    const std::unique_ptr<pawl::backend> exact_;
+    const std::unique_ptr<pawl::spi::backend> exact_;
 };
 
 class coarse_definition final : public pawl::service::definition {
 public:
     explicit coarse_definition(pawl::service exact) : exact_(std::move(exact)) {}
-    std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
+    std::unique_ptr<pawl::spi::backend> open(pawl::spi::backend_context context) const override {
         return std::make_unique<coarse_backend>(exact_.open(std::move(context)));
     }
     std::string describe() const override { return "coarse"; }

@@ -11,7 +11,7 @@
 
 namespace tested {
 
-constexpr void make_coarse(pawl::capabilities& capabilities) {
+constexpr void make_coarse(pawl::spi::capabilities& capabilities) {
     capabilities.least_ttl = std::chrono::seconds(2);
     capabilities.ttl_granularity = std::chrono::seconds(1);
 }

@@ -12,7 +12,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-class ignoring_listener : public pawl::loss_listener {
+class ignoring_listener : public pawl::spi::loss_listener {
     void on_loss(std::string_view, pawl::loss_reason) override {}
     void on_possible_loss() override {}
 };
@@ -22,21 +22,21 @@ std::uint64_t next_number() {
     return ++last;
 }
 
-class faulty_backend : public pawl::backend {
+class faulty_backend : public pawl::spi::backend {
 public:
-    faulty_backend(const pawl::service& correct_service, pawl::backend_context context,
+    faulty_backend(const pawl::service& correct_service, pawl::spi::backend_context context,
                    fault injected)
         : fault_(injected), time_(context.time) {
         if (has(fault::tells_no_victim)) context.listener = &ignoring_listener_;
         correct_ = correct_service.open(std::move(context));
     }
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& requested,
-                                                        pawl::time_point give_up_at) override {
-        std::optional<pawl::grant> granted;
+    asio::awaitable<std::optional<pawl::spi::grant>> acquire(const pawl::spi::claim& requested,
+                                                             pawl::time_point give_up_at) override {
+        std::optional<pawl::spi::grant> granted;
         if (has(fault::gives_it_to_everybody)) {
             granted.emplace();
-            granted->deadline = time_->now() + requested.ttl - pawl::drift(requested.ttl);
+            granted->deadline = time_->now() + requested.ttl - pawl::spi::drift(requested.ttl);
             granted->token = pawl::fencing_token(next_number());
             co_return granted;
         }
@@ -54,18 +54,18 @@ public:
         if (has(fault::counts_from_too_late)) granted->deadline += std::chrono::seconds(1);
         co_return granted;
     }
-    asio::awaitable<void> renew(pawl::renewal_batch& batch) override {
+    asio::awaitable<void> renew(pawl::spi::renewal_batch& batch) override {
         if (!has(fault::renews_only_in_words)) co_return co_await correct_->renew(batch);
         for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
             const auto ttl = batch.renewals()[i].ttl;
-            batch.settle(i, pawl::renewal::outcome::extended,
-                         time_->now() + ttl - pawl::drift(ttl));
+            batch.settle(i, pawl::spi::renewal::outcome::extended,
+                         time_->now() + ttl - pawl::spi::drift(ttl));
         }
     }
-    asio::awaitable<pawl::release_result> release(const pawl::hold& held) override {
+    asio::awaitable<pawl::release_result> release(const pawl::spi::hold& held) override {
         if (has(fault::keeps_it_after_a_release) || has(fault::gives_it_to_everybody))
             co_return pawl::release_result::released;
-        const pawl::hold changed_hold{with_fault(held.claim), held.grant};
+        const pawl::spi::hold changed_hold{with_fault(held.claim), held.grant};
         co_return co_await correct_->release(changed_hold);
     }
     asio::awaitable<pawl::lock_info> inspect(std::string_view name) override {
@@ -78,13 +78,14 @@ public:
     asio::awaitable<std::vector<pawl::lock_info>> list(std::string_view prefix) override {
         co_return co_await correct_->list(has(fault::lists_everything) ? "" : prefix);
     }
-    asio::awaitable<std::optional<pawl::grant>> downgrade(const pawl::hold& held) override {
+    asio::awaitable<std::optional<pawl::spi::grant>> downgrade(
+        const pawl::spi::hold& held) override {
         if (has(fault::downgrades_only_in_words)) {
-            pawl::grant unchanged = held.grant;
-            unchanged.deadline = time_->now() + held.claim.ttl - pawl::drift(held.claim.ttl);
+            pawl::spi::grant unchanged = held.grant;
+            unchanged.deadline = time_->now() + held.claim.ttl - pawl::spi::drift(held.claim.ttl);
             co_return unchanged;
         }
-        const pawl::hold changed_hold{with_fault(held.claim), held.grant};
+        const pawl::spi::hold changed_hold{with_fault(held.claim), held.grant};
         co_return co_await correct_->downgrade(changed_hold);
     }
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
@@ -102,7 +103,7 @@ public:
     asio::awaitable<void> close(pawl::time_point give_up_at) override {
         co_await correct_->close(give_up_at);
     }
-    pawl::capabilities capabilities() const noexcept override {
+    pawl::spi::capabilities capabilities() const noexcept override {
         auto claimed = sound_capabilities;
         claimed.across_hosts = has(fault::promises_too_much);
         return claimed;
@@ -110,7 +111,7 @@ public:
 
 private:
     [[nodiscard]] bool has(fault asked_fault) const noexcept { return fault_ == asked_fault; }
-    [[nodiscard]] pawl::claim with_fault(pawl::claim requested) const {
+    [[nodiscard]] pawl::spi::claim with_fault(pawl::spi::claim requested) const {
         if (has(fault::shortens_names))
             requested.name.resize(std::min<std::size_t>(requested.name.size(), 1));
         if (has(fault::reads_alone)) requested.mode = pawl::lock_mode::exclusive;
@@ -119,16 +120,16 @@ private:
     }
 
     fault fault_;
-    pawl::runtime* time_;
+    pawl::spi::runtime* time_;
     ignoring_listener ignoring_listener_;
-    std::unique_ptr<pawl::backend> correct_;
+    std::unique_ptr<pawl::spi::backend> correct_;
     static inline std::atomic<std::uint64_t> gave_up_ = 0;  // of all clients
 };
 
 class faulty_service : public pawl::service::definition {
 public:
     explicit faulty_service(fault injected) : fault_(injected) {}
-    std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
+    std::unique_ptr<pawl::spi::backend> open(pawl::spi::backend_context context) const override {
         return std::make_unique<faulty_backend>(correct_, std::move(context), fault_);
     }
     std::string describe() const override { return "faulty"; }

@@ -37,14 +37,14 @@ enum class fault : std::uint8_t {
 };
 
 // The capabilities of the backend without a fault.
-inline constexpr pawl::capabilities sound_capabilities{.tokens_survive_data_loss = false,
-                                                       .loss_is_pushed = true,
-                                                       .across_processes = false,
-                                                       .across_hosts = false,
-                                                       .strictly_fair = true,
-                                                       .shared = true,
-                                                       .permits = true,
-                                                       .downgrades = true};
+inline constexpr pawl::spi::capabilities sound_capabilities{.tokens_survive_data_loss = false,
+                                                            .loss_is_pushed = true,
+                                                            .across_processes = false,
+                                                            .across_hosts = false,
+                                                            .strictly_fair = true,
+                                                            .shared = true,
+                                                            .permits = true,
+                                                            .downgrades = true};
 [[nodiscard]] pawl::conformance::test_service make_faulty_service(fault injected);
 
 }  // namespace tested

@@ -32,7 +32,9 @@ class faulty_fixture : public pawl::conformance::fixture {
 public:
     explicit faulty_fixture(fault tested_fault) : fault_(tested_fault) {}
     test_service make_test_service() override { return tested::make_faulty_service(fault_); }
-    const pawl::capabilities& capabilities() const override { return tested::sound_capabilities; }
+    const pawl::spi::capabilities& capabilities() const override {
+        return tested::sound_capabilities;
+    }
 
 private:
     fault fault_;
@@ -180,7 +182,9 @@ public:
         if (name == "try_sends_one_request") throw 42;
         throw std::runtime_error("no service");
     }
-    const pawl::capabilities& capabilities() const override { return tested::sound_capabilities; }
+    const pawl::spi::capabilities& capabilities() const override {
+        return tested::sound_capabilities;
+    }
 
 private:
     std::function<std::string()> current_test_;

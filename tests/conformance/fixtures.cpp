@@ -30,12 +30,12 @@ namespace tested {
 
 namespace {
 
-using pawl::capabilities;
 using pawl::conformance::test_service;
+using pawl::spi::capabilities;
 
 class fixture_of final : public pawl::conformance::fixture {
 public:
-    fixture_of(std::function<test_service()> make, const pawl::capabilities& supported,
+    fixture_of(std::function<test_service()> make, const pawl::spi::capabilities& supported,
                bool shows_waiters = true, unsigned servers_per_request = 1)
         : make_(std::move(make)),
           supported_(supported),
@@ -43,13 +43,13 @@ public:
           servers_per_request_(servers_per_request) {}
 
     test_service make_test_service() override { return make_(); }
-    const pawl::capabilities& capabilities() const override { return supported_; }
+    const pawl::spi::capabilities& capabilities() const override { return supported_; }
     bool shows_waiters() const override { return shows_waiters_; }
     unsigned servers_per_request() const override { return servers_per_request_; }
 
 private:
     const std::function<test_service()> make_;
-    const pawl::capabilities supported_;
+    const pawl::spi::capabilities supported_;
     const bool shows_waiters_;
     const unsigned servers_per_request_;
 };
@@ -263,7 +263,7 @@ constexpr capabilities redisson_capabilities(bool readwrite) {
     capabilities all;
     all.tokens_survive_data_loss = all.names_holders = all.hands_over = all.modes_share_queue =
         false;
-    all.order = pawl::fairness::none;
+    all.order = pawl::spi::fairness::none;
     all.permits = all.latches = true;
     all.replica_durability = all.disk_durability = true;
     all.shared = all.downgrades = readwrite;
@@ -274,7 +274,7 @@ constexpr capabilities redisson_capabilities(bool readwrite) {
 constexpr capabilities scriptless_capabilities() {
     capabilities all;
     all.hands_over = all.modes_share_queue = false;
-    all.order = pawl::fairness::none;
+    all.order = pawl::spi::fairness::none;
     all.replica_durability = all.disk_durability = true;
     return all;
 }
@@ -284,7 +284,7 @@ constexpr capabilities redlock_capabilities() {
     all.loss_is_pushed = all.acquire_batch = true;
     all.shared = all.downgrades = true;
     all.hands_over = all.modes_share_queue = false;
-    all.order = pawl::fairness::none;
+    all.order = pawl::spi::fairness::none;
     all.most_ttl = std::chrono::minutes(5);
     return all;
 }

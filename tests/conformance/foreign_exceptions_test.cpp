@@ -26,17 +26,17 @@ using pawl::errc;
 using thrower = std::function<void()>;
 
 // `acquire` and `inspect` throw.
-class throwing_backend final : public pawl::backend {
+class throwing_backend final : public pawl::spi::backend {
 public:
     explicit throwing_backend(thrower throws) : throws_(std::move(throws)) {}
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim&,
-                                                        pawl::time_point) override {
+    asio::awaitable<std::optional<pawl::spi::grant>> acquire(const pawl::spi::claim&,
+                                                             pawl::time_point) override {
         throws_();
         co_return std::nullopt;
     }
-    asio::awaitable<void> renew(pawl::renewal_batch&) override { co_return; }
-    asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
+    asio::awaitable<void> renew(pawl::spi::renewal_batch&) override { co_return; }
+    asio::awaitable<pawl::release_result> release(const pawl::spi::hold&) override {
         co_return pawl::release_result::unknown;
     }
     asio::awaitable<pawl::lock_info> inspect(std::string_view) override {
@@ -51,7 +51,7 @@ public:
     }
     asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
     asio::awaitable<void> close(pawl::time_point) override { co_return; }
-    pawl::capabilities capabilities() const noexcept override { return {}; }
+    pawl::spi::capabilities capabilities() const noexcept override { return {}; }
 
 private:
     const thrower throws_;
@@ -60,7 +60,7 @@ private:
 class throwing_service final : public pawl::service::definition {
 public:
     explicit throwing_service(thrower throws) : throws_(std::move(throws)) {}
-    std::unique_ptr<pawl::backend> open(pawl::backend_context) const override {
+    std::unique_ptr<pawl::spi::backend> open(pawl::spi::backend_context) const override {
         return std::make_unique<throwing_backend>(throws_);
     }
     std::string describe() const override { return "falling"; }

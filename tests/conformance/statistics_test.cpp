@@ -27,7 +27,7 @@ using support::eventually;
 class Statistics : public testing::TestWithParam<tested::backend> {
 protected:
     pawl::conformance::test_service fresh_service = GetParam().fixture->make_test_service();
-    const pawl::capabilities supported = GetParam().fixture->capabilities();
+    const pawl::spi::capabilities supported = GetParam().fixture->capabilities();
 
     // The servers of the service, which share the names, or all have them.
     static std::uint64_t servers() { return GetParam().name == "Cluster" ? 3 : asked_servers(); }

@@ -8,14 +8,14 @@
 
 namespace support {
 
-class idle_backend : public pawl::backend {
+class idle_backend : public pawl::spi::backend {
 public:
-    boost::asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim&,
-                                                               pawl::time_point) override {
+    boost::asio::awaitable<std::optional<pawl::spi::grant>> acquire(const pawl::spi::claim&,
+                                                                    pawl::time_point) override {
         co_return std::nullopt;
     }
-    boost::asio::awaitable<void> renew(pawl::renewal_batch&) override { co_return; }
-    boost::asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
+    boost::asio::awaitable<void> renew(pawl::spi::renewal_batch&) override { co_return; }
+    boost::asio::awaitable<pawl::release_result> release(const pawl::spi::hold&) override {
         co_return pawl::release_result::unknown;
     }
     boost::asio::awaitable<pawl::lock_info> inspect(std::string_view) override {
@@ -29,7 +29,7 @@ public:
     }
     boost::asio::awaitable<pawl::examination> examine() override { co_return pawl::examination{}; }
     boost::asio::awaitable<void> close(pawl::time_point) override { co_return; }
-    [[nodiscard]] pawl::capabilities capabilities() const noexcept override { return {}; }
+    [[nodiscard]] pawl::spi::capabilities capabilities() const noexcept override { return {}; }
 };
 
 }  // namespace support

@@ -19,7 +19,7 @@ namespace backend_tests {
 
 using pawl::loss_reason;
 using pawl::release_result;
-using pawl::renewal;
+using pawl::spi::renewal;
 using support::eventually;
 
 template <class Environment>
@@ -62,7 +62,7 @@ TYPED_TEST_P(backend_contract, the_deadline_is_exact) {
     backend_runner holder(this->environment.service());
     const auto before = now();
     const auto lock = holder.acquire_hold("it", 30s);
-    const auto margin = pawl::drift(30s);
+    const auto margin = pawl::spi::drift(30s);
     EXPECT_GE(lock.grant.deadline, before + 30s - margin);
     EXPECT_LE(lock.grant.deadline, now() + 30s - margin);
     EXPECT_FALSE(lock.grant.needs_renewal);
@@ -107,7 +107,7 @@ TYPED_TEST_P(backend_contract, a_renewal_extends_and_never_creates) {
     const auto before = now();
     const auto renewed = holder.renew(lock, 40s);
     EXPECT_EQ(renewed.result, renewal::outcome::extended);
-    EXPECT_GE(renewed.deadline, before + 40s - pawl::drift(40s));
+    EXPECT_GE(renewed.deadline, before + 40s - pawl::spi::drift(40s));
     EXPECT_GT(holder.inspect("it").held_by.value().remaining, 30s);
     (void)holder.release(lock);
     EXPECT_EQ(holder.renew(lock, 40s).result, renewal::outcome::refused);
@@ -131,9 +131,9 @@ TYPED_TEST_P(backend_contract, a_renewal_is_of_the_mode_that_is_held) {
     backend_runner holder(this->environment.service());
     auto lock = holder.acquire_hold("it");
     ASSERT_TRUE(holder.downgrade(lock));
-    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::refused);
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::spi::renewal::outcome::refused);
     lock.claim.mode = pawl::lock_mode::shared;
-    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::extended);
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::spi::renewal::outcome::extended);
 }
 
 TYPED_TEST_P(backend_contract, a_cancelled_wait_leaves_nothing) {
@@ -155,7 +155,7 @@ TYPED_TEST_P(backend_contract, cancelling_at_any_instant_leaves_nothing) {
     std::uniform_int_distribution<int> microseconds(0, 2500);
     for (int round = 0; round < 100; ++round) {
         const bool is_held = round % 3 != 0;
-        std::optional<pawl::hold> lock;
+        std::optional<pawl::spi::hold> lock;
         if (is_held) lock = holder.acquire_hold("it");
         auto waiting = other.start(make_claim("it"));
         std::thread stopping([&waiting, pause = microseconds(dice)] {
@@ -169,7 +169,7 @@ TYPED_TEST_P(backend_contract, cancelling_at_any_instant_leaves_nothing) {
             EXPECT_EQ(holder.release(*lock), release_result::released);
         }
         stopping.join();
-        std::optional<pawl::hold> acquired;
+        std::optional<pawl::spi::hold> acquired;
         try {
             acquired = waiting.get();
         } catch (const boost::system::system_error& failed) {
@@ -258,9 +258,9 @@ TYPED_TEST_P(backend_contract, the_event_loop_may_go_first) {
     const auto requested = make_claim("it");
     const auto free_claim = make_claim("free");
     auto loop = std::make_unique<asio::io_context>();
-    pawl::backend_context context;
+    pawl::spi::backend_context context;
     context.strand = asio::make_strand(*loop);
-    context.time = &pawl::real_runtime();
+    context.time = &pawl::spi::real_runtime();
     auto backend = this->environment.service().open(std::move(context));
     asio::co_spawn(*loop, backend->acquire(requested, pawl::time_point::max()), asio::detached);
     asio::co_spawn(*loop, backend->acquire(free_claim, pawl::time_point::max()), asio::detached);

@@ -41,13 +41,13 @@ namespace backend_tests {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-inline pawl::claim make_claim(std::string name, pawl::duration ttl = 60s) {
+inline pawl::spi::claim make_claim(std::string name, pawl::duration ttl = 60s) {
     return {.name = std::move(name),
-            .owner = pawl::core::random_hex(pawl::real_runtime(), 16),
+            .owner = pawl::core::random_hex(pawl::spi::real_runtime(), 16),
             .ttl = ttl};
 }
 
-inline pawl::time_point now() { return pawl::real_runtime().now(); }
+inline pawl::time_point now() { return pawl::spi::real_runtime().now(); }
 
 // The result of a coroutine. By value: the thread sanitizer cannot see how libstdc++ counts the
 // references to an exception that two threads share.
@@ -94,15 +94,16 @@ std::future<outcome<T>> spawn(const asio::any_io_executor& executor, asio::await
 }
 
 // All members may be called from any thread; the destructor closes the backend.
-class backend_runner : private pawl::loss_listener {
+class backend_runner : private pawl::spi::loss_listener {
 public:
-    explicit backend_runner(const pawl::service& service, std::shared_ptr<pawl::counters> counts =
-                                                              std::make_shared<pawl::counters>())
+    explicit backend_runner(
+        const pawl::service& service,
+        std::shared_ptr<pawl::spi::counters> counts = std::make_shared<pawl::spi::counters>())
         : strand_(asio::make_strand(loop_)) {
-        pawl::backend_context context;
+        pawl::spi::backend_context context;
         context.counts = std::move(counts);
         context.strand = strand_;
-        context.time = &pawl::real_runtime();
+        context.time = &pawl::spi::real_runtime();
         context.listener = this;
         context.process = {"here", ::getpid(), "test"};
         backend_ = service.open(std::move(context));
@@ -119,18 +120,19 @@ public:
     // An acquire that is under way.
     class pending {
     public:
-        pending(backend_runner& runner, pawl::claim requested, pawl::duration wait)
-            : claim_(std::make_shared<pawl::claim>(std::move(requested))), strand_(runner.strand_) {
+        pending(backend_runner& runner, pawl::spi::claim requested, pawl::duration wait)
+            : claim_(std::make_shared<pawl::spi::claim>(std::move(requested))),
+              strand_(runner.strand_) {
             const auto deadline =
                 wait == pawl::duration::max() ? pawl::time_point::max() : now() + wait;
             future_ =
                 spawn(strand_, start(*runner.backend_, claim_, deadline), cancel_signal_->slot());
         }
         // Empty: held by another. Throws the backend's error; operation_aborted when cancelled.
-        std::optional<pawl::hold> get() {
+        std::optional<pawl::spi::hold> get() {
             auto granted = future_.get().get();
             if (!granted) return std::nullopt;
-            return pawl::hold{*claim_, *granted};
+            return pawl::spi::hold{*claim_, *granted};
         }
         [[nodiscard]] bool is_done() const {
             return future_.wait_for(0s) == std::future_status::ready;
@@ -139,41 +141,42 @@ public:
             asio::post(strand_,
                        [stop = cancel_signal_] { stop->emit(asio::cancellation_type::terminal); });
         }
-        [[nodiscard]] const pawl::claim& requested_claim() const noexcept { return *claim_; }
+        [[nodiscard]] const pawl::spi::claim& requested_claim() const noexcept { return *claim_; }
 
     private:
         // Keeps the claim, which must outlive the call.
-        static asio::awaitable<std::optional<pawl::grant>> start(
-            pawl::backend& at, std::shared_ptr<pawl::claim> requested, pawl::time_point deadline) {
+        static asio::awaitable<std::optional<pawl::spi::grant>> start(
+            pawl::spi::backend& at, std::shared_ptr<pawl::spi::claim> requested,
+            pawl::time_point deadline) {
             co_return co_await at.acquire(*requested, deadline);
         }
 
-        std::shared_ptr<pawl::claim> claim_;
+        std::shared_ptr<pawl::spi::claim> claim_;
         asio::any_io_executor strand_;
         std::shared_ptr<asio::cancellation_signal> cancel_signal_ =
             std::make_shared<asio::cancellation_signal>();
-        std::future<outcome<std::optional<pawl::grant>>> future_;
+        std::future<outcome<std::optional<pawl::spi::grant>>> future_;
     };
 
-    pending start(pawl::claim requested, pawl::duration wait = pawl::duration::max()) {
+    pending start(pawl::spi::claim requested, pawl::duration wait = pawl::duration::max()) {
         return pending(*this, std::move(requested), wait);
     }
-    std::optional<pawl::hold> acquire(pawl::claim requested, pawl::duration wait = 0s) {
+    std::optional<pawl::spi::hold> acquire(pawl::spi::claim requested, pawl::duration wait = 0s) {
         return start(std::move(requested), wait).get();
     }
-    pawl::hold acquire_hold(const std::string& name, pawl::duration ttl = 60s) {
+    pawl::spi::hold acquire_hold(const std::string& name, pawl::duration ttl = 60s) {
         return acquire(make_claim(name, ttl), pawl::duration::max()).value();
     }
 
-    pawl::release_result release(const pawl::hold& released) {
+    pawl::release_result release(const pawl::spi::hold& released) {
         return wait(backend_->release(released));
     }
-    pawl::renewal renew(const pawl::hold& renewed, pawl::duration ttl) {
-        pawl::renewal_batch batch({{.held = &renewed, .ttl = ttl}});
+    pawl::spi::renewal renew(const pawl::spi::hold& renewed, pawl::duration ttl) {
+        pawl::spi::renewal_batch batch({{.held = &renewed, .ttl = ttl}});
         wait(backend_->renew(batch));
         return batch.renewals().front();
     }
-    std::optional<pawl::grant> downgrade(const pawl::hold& held) {
+    std::optional<pawl::spi::grant> downgrade(const pawl::spi::hold& held) {
         return wait(backend_->downgrade(held));
     }
     pawl::lock_info inspect(const std::string& name) { return wait(backend_->inspect(name)); }
@@ -192,8 +195,8 @@ public:
         // On the strand, as all other uses of the backend.
         asio::post(strand_, std::packaged_task<void()>([this] { backend_.reset(); })).get();
     }
-    [[nodiscard]] pawl::backend& raw() noexcept { return *backend_; }
-    [[nodiscard]] pawl::capabilities capabilities() const { return backend_->capabilities(); }
+    [[nodiscard]] pawl::spi::backend& raw() noexcept { return *backend_; }
+    [[nodiscard]] pawl::spi::capabilities capabilities() const { return backend_->capabilities(); }
 
     [[nodiscard]] bool has_lost(const std::string& owner, pawl::loss_reason why) const {
         const std::lock_guard lock(mutex_);
@@ -219,7 +222,7 @@ private:
     asio::any_io_executor strand_;
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> alive_{
         asio::make_work_guard(loop_)};
-    std::unique_ptr<pawl::backend> backend_;
+    std::unique_ptr<pawl::spi::backend> backend_;
     mutable std::mutex mutex_;
     std::set<std::pair<std::string, pawl::loss_reason>> losses_;
     std::thread thread_;

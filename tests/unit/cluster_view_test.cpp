@@ -152,7 +152,7 @@ public:
 
 private:
     pawl::manual_time time_;
-    pawl::counters counts_;
+    pawl::spi::counters counts_;
 };
 
 class NodePool : public testing::Test {

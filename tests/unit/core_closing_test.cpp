@@ -44,17 +44,17 @@ struct release_counts {
 // begins with "lost".
 class counting_backend final : public support::idle_backend {
 public:
-    counting_backend(pawl::backend_context context, std::shared_ptr<release_counts> counts,
+    counting_backend(pawl::spi::backend_context context, std::shared_ptr<release_counts> counts,
                      bool is_silent)
         : context_(std::move(context)), counts_(std::move(counts)), silent_(is_silent) {}
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& requested,
-                                                        pawl::time_point) override {
-        pawl::grant granted;
+    asio::awaitable<std::optional<pawl::spi::grant>> acquire(const pawl::spi::claim& requested,
+                                                             pawl::time_point) override {
+        pawl::spi::grant granted;
         granted.deadline = context_.time->now() + requested.ttl;
         co_return granted;
     }
-    asio::awaitable<pawl::release_result> release(const pawl::hold& released) override {
+    asio::awaitable<pawl::release_result> release(const pawl::spi::hold& released) override {
         const bool is_silent = silent_ || released.claim.name.starts_with("lost");
         ++counts_->started;
         if (closed_) ++counts_->started_after_close;
@@ -78,7 +78,7 @@ public:
     }
 
 private:
-    pawl::backend_context context_;
+    pawl::spi::backend_context context_;
     std::shared_ptr<release_counts> counts_;
     const bool silent_;
     bool closed_ = false;
@@ -89,7 +89,7 @@ class counting_service final : public pawl::service::definition {
 public:
     counting_service(std::shared_ptr<release_counts> counts, bool is_silent)
         : counts_(std::move(counts)), silent_(is_silent) {}
-    std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
+    std::unique_ptr<pawl::spi::backend> open(pawl::spi::backend_context context) const override {
         return std::make_unique<counting_backend>(std::move(context), counts_, silent_);
     }
     std::string describe() const override { return "counting:"; }

@@ -107,8 +107,8 @@ TEST(Lease, NeverOutlivesMaxHold) {
 class PushedGrant : public ::testing::Test {
 protected:
     PushedGrant() {
-        waiter_.record =
-            std::make_shared<redis::owner_record>(redis::keys(), "client", "owner", ";client");
+        waiter_.record = std::make_shared<redis::native::owner_record>(redis::keys(), "client",
+                                                                       "owner", ";client");
         waiter_.ttl = 10s;
         waiter_.claim_window = 1200ms;
         waiter_.sent_at = time_point(100s);
@@ -117,7 +117,7 @@ protected:
 
     boost::asio::io_context context_;
     manual_time time_;
-    redis::waiter waiter_{time_, context_.get_executor()};
+    redis::native::waiter waiter_{time_, context_.get_executor()};
 };
 
 // In a crowd, the window is up to nine times as long: longer than B's ttl | B renews, the server
@@ -126,15 +126,15 @@ protected:
 TEST_F(PushedGrant, LastsForNoLongerThanATtl) {
     waiter_.ttl = waiter_.claim_window = 500ms;
     const auto pushed =
-        redis::pushed_grant(waiter_, "7", 1001, 9 * waiter_.claim_window, time_point(100s));
+        redis::native::pushed_grant(waiter_, "7", 1001, 9 * waiter_.claim_window, time_point(100s));
     EXPECT_EQ(pushed.deadline, time_point(100s) + 500ms - drift(500ms));
 }
 
 // A holds; B enqueues; the server grants it to B at 1500 and the message takes 3 s. Counting from
 // the receipt would make B believe 3 s too long.
 TEST_F(PushedGrant, CountsFromTheEarliestInstantItCanHaveBeenMade) {
-    const auto pushed =
-        redis::pushed_grant(waiter_, "7", 1500, waiter_.claim_window, time_point(103'500ms));
+    const auto pushed = redis::native::pushed_grant(waiter_, "7", 1500, waiter_.claim_window,
+                                                    time_point(103'500ms));
     const duration between = 499ms;
     EXPECT_EQ(pushed.deadline, time_point(100s) + between - between / 100 + 1200ms - drift(1200ms));
     EXPECT_EQ(pushed.token, fencing_token(7));
@@ -147,7 +147,7 @@ TEST_F(PushedGrant, CountsFromTheEarliestInstantItCanHaveBeenMade) {
 TEST_F(PushedGrant, AllowsForAClockThatIsSlowSinceTheLastLook) {
     const auto granted_at = time_point(100s) + 2390ms;
     const auto pushed =
-        redis::pushed_grant(waiter_, "7", 3400, waiter_.claim_window, granted_at + 5ms);
+        redis::native::pushed_grant(waiter_, "7", 3400, waiter_.claim_window, granted_at + 5ms);
     EXPECT_LE(pushed.deadline, granted_at + 1200ms - drift(1200ms));
     EXPECT_GT(pushed.deadline, granted_at + 1200ms - drift(1200ms) - 50ms);
 }
@@ -155,7 +155,7 @@ TEST_F(PushedGrant, AllowsForAClockThatIsSlowSinceTheLastLook) {
 // The server's clock is a little faster than ours: the receipt bounds it.
 TEST_F(PushedGrant, IsNeverLaterThanItsReceipt) {
     const auto pushed =
-        redis::pushed_grant(waiter_, "7", 2013, waiter_.claim_window, time_point(101s));
+        redis::native::pushed_grant(waiter_, "7", 2013, waiter_.claim_window, time_point(101s));
     EXPECT_EQ(pushed.deadline, time_point(101s) + 1200ms - drift(1200ms));
 }
 
@@ -163,13 +163,14 @@ TEST_F(PushedGrant, IsNeverLaterThanItsReceipt) {
 TEST_F(PushedGrant, TrustsNoClockOutOfThisWorld) {
     for (const auto reported_ms : {std::numeric_limits<std::int64_t>::max(),
                                    std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}}) {
-        const auto pushed =
-            redis::pushed_grant(waiter_, "7", reported_ms, waiter_.claim_window, time_point(101s));
+        const auto pushed = redis::native::pushed_grant(waiter_, "7", reported_ms,
+                                                        waiter_.claim_window, time_point(101s));
         EXPECT_LE(pushed.deadline, time_point(100s) + 1200ms - drift(1200ms)) << reported_ms;
         waiter_.reply_server_ms = reported_ms;
-        EXPECT_LE(redis::pushed_grant(waiter_, "7", 1500, waiter_.claim_window, time_point(101s))
-                      .deadline,
-                  time_point(100s) + 1200ms - drift(1200ms));
+        EXPECT_LE(
+            redis::native::pushed_grant(waiter_, "7", 1500, waiter_.claim_window, time_point(101s))
+                .deadline,
+            time_point(100s) + 1200ms - drift(1200ms));
         waiter_.reply_server_ms = 1000;
     }
 }
@@ -177,8 +178,8 @@ TEST_F(PushedGrant, TrustsNoClockOutOfThisWorld) {
 // The server's clock was set forward by an hour, and the message took 300 ms: if the receipt were
 // taken for the grant, the lease would be believed for 300 ms too long.
 TEST_F(PushedGrant, TrustsNoClockThatWasSet) {
-    const auto pushed =
-        redis::pushed_grant(waiter_, "7", 3'601'000, waiter_.claim_window, time_point(101s));
+    const auto pushed = redis::native::pushed_grant(waiter_, "7", 3'601'000, waiter_.claim_window,
+                                                    time_point(101s));
     EXPECT_EQ(pushed.deadline, time_point(100s) + 1200ms - drift(1200ms));
 }
 

@@ -3,6 +3,7 @@
 
 // How the core repeats the attempts of an acquire, in virtual time: its pauses, its owners, and
 // what ends it.
+#include "core/util/spi.hpp"
 #include <support/idle_backend.hpp>
 
 #include <pawl/client.hpp>
@@ -69,8 +70,8 @@ public:
         if (next) throw error(*next);
         co_return std::nullopt;
     }
-    [[nodiscard]] pawl::capabilities capabilities() const noexcept override {
-        pawl::capabilities supported;
+    [[nodiscard]] pawl::spi::capabilities capabilities() const noexcept override {
+        pawl::spi::capabilities supported;
         supported.hands_over = script_.hands_over;
         return supported;
     }

@@ -60,11 +60,11 @@ struct start_wait {
 // Every lock is taken.
 class taken_backend final : public support::idle_backend {
 public:
-    taken_backend(pawl::backend_context context, std::shared_ptr<recorded> record)
+    taken_backend(pawl::spi::backend_context context, std::shared_ptr<recorded> record)
         : context_(std::move(context)), record_(std::move(record)) {}
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim&,
-                                                        pawl::time_point give_up_at) override {
+    asio::awaitable<std::optional<pawl::spi::grant>> acquire(const pawl::spi::claim&,
+                                                             pawl::time_point give_up_at) override {
         record_->waits.push_back({context_.time->now(), give_up_at});
         if (record_->is_away) throw pawl::error(pawl::errc::unreachable, "The service is away.");
         if (record_->keeps_waiting) {
@@ -80,14 +80,14 @@ public:
     }
 
 private:
-    pawl::backend_context context_;
+    pawl::spi::backend_context context_;
     std::shared_ptr<recorded> record_;
 };
 
 class taken_service final : public pawl::service::definition {
 public:
     explicit taken_service(std::shared_ptr<recorded> record) : record_(std::move(record)) {}
-    std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
+    std::unique_ptr<pawl::spi::backend> open(pawl::spi::backend_context context) const override {
         return std::make_unique<taken_backend>(std::move(context), record_);
     }
     std::string describe() const override { return "taken:"; }

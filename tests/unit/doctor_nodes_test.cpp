@@ -2,10 +2,11 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The report about a service with several servers: which findings are about which server.
+#include "core/util/spi.hpp"
+
 #include <redis/doctor/doctor.hpp>
 
 #include <pawl/error.hpp>
-#include <pawl/spi/runtime.hpp>
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>

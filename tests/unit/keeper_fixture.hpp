@@ -72,7 +72,7 @@ public:
     }
     asio::awaitable<examination> examine() override { co_return examination{}; }
     asio::awaitable<void> close(time_point) override { co_return; }
-    pawl::capabilities capabilities() const noexcept override { return {}; }
+    pawl::spi::capabilities capabilities() const noexcept override { return {}; }
 
     void answer_next(reply_kind reply) {
         const auto request = requests_.front();

@@ -17,11 +17,11 @@ namespace store_tests {
 namespace {
 
 using namespace std::chrono_literals;
-using pawl::claim;
 using pawl::lock_mode;
 using pawl::release_result;
 using pawl::conformance::queue_action;
 using pawl::core::attempt_result;
+using pawl::spi::claim;
 using kind = attempt_result::kind;
 
 claim make_claim(const std::string& owner, lock_mode mode = lock_mode::exclusive,

@@ -4,7 +4,7 @@
 // A clock that the test moves, and timers that fire when the clock reaches their time.
 #pragma once
 
-#include <pawl/spi/runtime.hpp>
+#include "core/util/spi.hpp"
 
 #include <boost/asio/append.hpp>
 #include <boost/asio/error.hpp>

@@ -76,7 +76,7 @@ TEST(queue_policy, holders_in_several_modes_admit_nobody) {
 }
 
 TEST(queue_policy, a_claim_counts_its_permits_in_their_mode_only) {
-    pawl::claim requested;
+    pawl::spi::claim requested;
     requested.permits = 4;
     for (const auto mode : {lock_mode::exclusive, lock_mode::shared}) {
         requested.mode = mode;
@@ -88,7 +88,7 @@ TEST(queue_policy, a_claim_counts_its_permits_in_their_mode_only) {
 }
 
 TEST(queue_policy, no_newcomer_passes_a_waiter_fair_or_not) {
-    pawl::claim requested;
+    pawl::spi::claim requested;
     for (const bool fair : {false, true})
         for (const auto mode : {lock_mode::exclusive, lock_mode::shared, lock_mode::permits}) {
             requested.fair = fair;

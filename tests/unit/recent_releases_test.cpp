@@ -20,7 +20,7 @@ pawl::redis::limits small_bounds() {
 }
 
 void add(recent_releases& releases, const std::string& name, pawl::time_point when) {
-    pawl::hold released;
+    pawl::spi::hold released;
     released.claim.name = name;
     released.grant.deadline = start + 1h;
     releases.add(released, when);

@@ -66,7 +66,7 @@ TEST_P(Closing, EndsThePausesOfReleases) {
     limits bounds;
     bounds.first_pause = bounds.longest_pause = 2h;
     const auto created = redissons ? redisson::make_backend(redis_options, context, connect, bounds)
-                                   : make_backend(redis_options, context, connect, bounds);
+                                   : native::make_backend(redis_options, context, connect, bounds);
     hold own_hold;
     own_hold.claim.name = "it";
     own_hold.claim.owner = "0123456789abcdef0123456789abcdef";

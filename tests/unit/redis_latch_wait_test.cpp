@@ -64,7 +64,7 @@ TEST_P(LatchWait, PausesAsTheBoundsSay) {
     bounds.first_pause = bounds.longest_pause = 2h;
     const auto created = GetParam()
                              ? redisson::make_backend(redis_options, context, connect, bounds)
-                             : make_backend(redis_options, context, connect, bounds);
+                             : native::make_backend(redis_options, context, connect, bounds);
     auto waited = asio::co_spawn(context.strand,
                                  created->latches()->wait("it", 1, real_runtime().now() + 700ms),
                                  asio::use_future);

@@ -74,7 +74,7 @@ protected:
         const options redis_options;
         const auto created = GetParam()
                                  ? redisson::make_backend(redis_options, context, connect, bounds)
-                                 : make_backend(redis_options, context, connect, bounds);
+                                 : native::make_backend(redis_options, context, connect, bounds);
         auto listed = asio::co_spawn(context.strand, created->list(""), asio::use_future);
         loop.run();
         try {

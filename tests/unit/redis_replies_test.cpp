@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 reply integer(std::int64_t number) {
@@ -392,4 +392,4 @@ TEST(FailedCommands, AreNotGuessed) {
 }
 
 }  // namespace
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

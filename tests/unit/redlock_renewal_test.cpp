@@ -13,7 +13,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using outcome = pawl::renewal::outcome;
+using outcome = pawl::spi::renewal::outcome;
 using pawl::time_point;
 using pawl::redlock::membership_state;
 using pawl::redlock::renewal_tally;

@@ -245,7 +245,8 @@ TEST(sqlite, nothing_is_inherited_by_a_child_that_execs) {
 
 // Runs in the fork, on its own event loop; the exit status has a bit for each call that behaved as
 // it must, 31 in all.
-int behaviour_in_a_fork(pawl::backend& inherited, const pawl::hold& lock, const std::string& path) {
+int behaviour_in_a_fork(pawl::spi::backend& inherited, const pawl::spi::hold& lock,
+                        const std::string& path) {
     asio::io_context loop;
     const auto get = [&loop](auto operation) {
         auto future = asio::co_spawn(loop, std::move(operation), asio::use_future);
@@ -256,7 +257,7 @@ int behaviour_in_a_fork(pawl::backend& inherited, const pawl::hold& lock, const 
     const auto requested = make_claim("another");
     const auto acquired = failure_of([&] { get(inherited.acquire(requested, {})); });
     const auto inspected = failure_of([&] { get(inherited.inspect("it")); });
-    pawl::renewal_batch batch({{.held = &lock, .ttl = 1h}});
+    pawl::spi::renewal_batch batch({{.held = &lock, .ttl = 1h}});
     asio::co_spawn(loop, inherited.renew(batch), asio::detached);
     loop.restart();
     loop.run();

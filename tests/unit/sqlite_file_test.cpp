@@ -52,11 +52,11 @@ TEST(sqlite_names, a_link_that_is_made_under_a_holder_is_noticed) {
     fs::create_hard_link(lock_file.path(), lock_file.folder().file("other.db"));
     EXPECT_TRUE(
         has_message(try_to_use(lock_file.folder().file("other.db")), errc::refused, "hard links"));
-    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::unknown);
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::spi::renewal::outcome::unknown);
     EXPECT_TRUE(
         has_message(failure_of([&] { holder.acquire_hold("more"); }), errc::refused, "hard links"));
     fs::remove(lock_file.folder().file("other.db"));
-    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::extended);
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::spi::renewal::outcome::extended);
 }
 
 // One file under two names by a symbolic link is one file: SQLite follows the link.
@@ -74,7 +74,7 @@ TEST(sqlite_names, a_symbolic_link_is_the_same_file) {
     fs::remove(link);
     fs::create_symlink(lock_file.folder().file("second.db"), link);
     std::ofstream(lock_file.folder().file("second.db")).flush();
-    EXPECT_EQ(other.renew(theirs, 60s).result, pawl::renewal::outcome::refused);
+    EXPECT_EQ(other.renew(theirs, 60s).result, pawl::spi::renewal::outcome::refused);
     EXPECT_TRUE(
         eventually([&] { return other.has_lost(theirs.claim.owner, loss_reason::taken_over); }));
 }
@@ -107,7 +107,7 @@ int use_mounted_file(const lock_file_fixture& lock_file) {
     if (!has_message(failure_of([&] { holder.acquire_hold("more"); }), errc::refused,
                      "mount the folder"))
         return 6;
-    if (holder.renew(lock, 60s).result != pawl::renewal::outcome::unknown) return 7;
+    if (holder.renew(lock, 60s).result != pawl::spi::renewal::outcome::unknown) return 7;
     return 0;
 }
 
@@ -220,12 +220,12 @@ TEST_P(sqlite_replaced, the_holder_is_told) {
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it");
     fs::remove(lock_file.path() + GetParam());
-    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::refused);
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::spi::renewal::outcome::refused);
     EXPECT_TRUE(
         eventually([&] { return holder.has_lost(lock.claim.owner, loss_reason::taken_over); }));
     const auto reacquired = holder.acquire(make_claim("another"));
     ASSERT_TRUE(reacquired);
-    EXPECT_EQ(holder.renew(*reacquired, 60s).result, pawl::renewal::outcome::extended);
+    EXPECT_EQ(holder.renew(*reacquired, 60s).result, pawl::spi::renewal::outcome::extended);
 }
 
 TEST_P(sqlite_replaced, by_another_file_too) {
@@ -235,7 +235,7 @@ TEST_P(sqlite_replaced, by_another_file_too) {
     const auto path = lock_file.path() + GetParam();
     std::ofstream(path + ".new").flush();
     fs::rename(path + ".new", path);
-    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::renewal::outcome::refused);
+    EXPECT_EQ(holder.renew(lock, 60s).result, pawl::spi::renewal::outcome::refused);
     EXPECT_TRUE(
         eventually([&] { return holder.has_lost(lock.claim.owner, loss_reason::taken_over); }));
 }
@@ -251,7 +251,7 @@ TEST(sqlite_replaced_file, a_hold_does_not_go_on_in_an_older_copy) {
     for (const auto* suffix : {"-wal", "-shm"})
         fs::remove(lock_file.path() + suffix);
     fs::rename(lock_file.path() + ".old", lock_file.path());
-    EXPECT_EQ(holder.renew(lock, 1h).result, pawl::renewal::outcome::refused);
+    EXPECT_EQ(holder.renew(lock, 1h).result, pawl::spi::renewal::outcome::refused);
     EXPECT_TRUE(holder.inspect("it").held_by) << "the row keeps others out until its lease ends";
 }
 

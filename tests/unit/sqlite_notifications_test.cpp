@@ -11,7 +11,7 @@ namespace {
 
 using namespace backend_tests;
 
-class counting_listener final : public pawl::loss_listener {
+class counting_listener final : public pawl::spi::loss_listener {
 public:
     void on_loss(std::string_view, pawl::loss_reason) override { ++callback_count; }
     void on_possible_loss() override {}
@@ -24,9 +24,9 @@ TEST(sqlite_notifications, waiting_for_a_busy_event_loop_are_bounded) {
     const lock_file_fixture lock_file;
     asio::io_context loop;
     counting_listener listener;
-    pawl::backend_context context;
+    pawl::spi::backend_context context;
     context.strand = asio::make_strand(loop);
-    context.time = &pawl::real_runtime();
+    context.time = &pawl::spi::real_runtime();
     context.listener = &listener;
     context.process = {"here", ::getpid(), "test"};
     const auto strand = context.strand;
@@ -41,7 +41,7 @@ TEST(sqlite_notifications, waiting_for_a_busy_event_loop_are_bounded) {
     const auto wanted = make_claim("it");
     auto acquired = spawn(strand, at->acquire(wanted, {}));
     run_until_ready(acquired);
-    const pawl::hold lock{wanted, *acquired.get().get()};
+    const pawl::spi::hold lock{wanted, *acquired.get().get()};
 
     constexpr int datagram_count = 20'000;
     {

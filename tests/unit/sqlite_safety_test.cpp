@@ -95,8 +95,8 @@ TEST(sqlite_downgrade, begins_a_new_lease) {
     ASSERT_TRUE(holder.downgrade(downgraded));
     downgraded.claim.mode = pawl::lock_mode::shared;
     ASSERT_TRUE(eventually([&] { return now() > end_of_first_lease; }));
-    EXPECT_EQ(holder.renew(other, 1h).result, pawl::renewal::outcome::extended);
-    EXPECT_EQ(holder.renew(downgraded, 1h).result, pawl::renewal::outcome::extended);
+    EXPECT_EQ(holder.renew(other, 1h).result, pawl::spi::renewal::outcome::extended);
+    EXPECT_EQ(holder.renew(downgraded, 1h).result, pawl::spi::renewal::outcome::extended);
 }
 
 // Whoever may write the file may write anything: that can cost the locks, not the programs.
@@ -151,7 +151,7 @@ TEST(sqlite_boot, a_changed_boot_id_frees_no_lock) {
     EXPECT_FALSE(other.acquire(make_claim("it")));
     EXPECT_EQ(other.inspect("it").held_by.value().token, lock.grant.token);
     EXPECT_EQ(other.inspect("it").waiters, 1U);
-    EXPECT_EQ(holder.renew(lock, 1h).result, pawl::renewal::outcome::extended);
+    EXPECT_EQ(holder.renew(lock, 1h).result, pawl::spi::renewal::outcome::extended);
     EXPECT_EQ(holder.release(lock), pawl::release_result::released);
     EXPECT_TRUE(waiting.get());
 }

@@ -140,7 +140,7 @@ int open_on_a_full_disk(const small_disk& disk) {
 // wait.
 int wait_in_line_on_a_full_disk(const small_disk& disk) {
     backend_runner holder(pawl::sqlite::at({.path = disk.lock_file()}));
-    const auto count = std::make_shared<pawl::counters>();
+    const auto count = std::make_shared<pawl::spi::counters>();
     backend_runner queued(pawl::sqlite::at({.path = disk.lock_file()}), count);
     const auto lock = holder.acquire_hold("it");
     auto waiter = queued.start(make_claim("it"));

@@ -73,7 +73,7 @@ TEST(sqlite_upgrade, keeps_tokens_holders_and_the_line) {
     EXPECT_FALSE(holder.inspect("over").held_by);
     EXPECT_FALSE(holder.acquire(make_claim("it")));
     EXPECT_GT(holder.acquire_hold("over").grant.token, pawl::fencing_token(1000));
-    auto old_hold = pawl::hold{make_claim("it"), {}};
+    auto old_hold = pawl::spi::hold{make_claim("it"), {}};
     old_hold.claim.owner = file.owner + "it";
     EXPECT_EQ(holder.release(old_hold), pawl::release_result::released);
     const auto next = holder.inspect("it");
@@ -97,7 +97,7 @@ TEST(sqlite_upgrade, tokens_do_not_go_back) {
 // Version 2 lacks only the instants at which leases were set.
 TEST(sqlite_upgrade, keeps_what_version_2_wrote) {
     const lock_file_fixture lock_file;
-    pawl::hold lock;
+    pawl::spi::hold lock;
     {
         backend_runner holder(lock_file.service());
         lock = holder.acquire_hold("it", 1h);

@@ -77,7 +77,7 @@ public:
     std::uint64_t count_waiters() const { return stored_.queue.size(); }
     std::uint32_t total_permits() const { return stored_.total_permits; }
     void set_total_permits(std::uint32_t total) { stored_.total_permits = total; }
-    waiter_row row_of(const pawl::claim& requested) const {
+    waiter_row row_of(const pawl::spi::claim& requested) const {
         return {pawl::core::share_of(requested),
                 requested.owner,
                 requested.owner,

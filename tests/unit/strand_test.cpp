@@ -33,18 +33,18 @@ using namespace std::chrono_literals;
 // Grants every lock, and notes in `release` where it is resumed.
 class granting_backend : public support::idle_backend {
 public:
-    granting_backend(pawl::backend_context context, bool& was_on_strand)
+    granting_backend(pawl::spi::backend_context context, bool& was_on_strand)
         : context_(std::move(context)), was_on_strand_(was_on_strand) {}
 
-    asio::awaitable<std::optional<pawl::grant>> acquire(const pawl::claim& requested,
-                                                        pawl::time_point) override {
-        pawl::grant granted;
+    asio::awaitable<std::optional<pawl::spi::grant>> acquire(const pawl::spi::claim& requested,
+                                                             pawl::time_point) override {
+        pawl::spi::grant granted;
         granted.deadline = context_.time->now() + requested.ttl;
         co_return granted;
     }
 
 protected:
-    pawl::backend_context context_;
+    pawl::spi::backend_context context_;
     bool& was_on_strand_;
 };
 
@@ -53,7 +53,7 @@ class waiting_backend final : public granting_backend {
 public:
     using granting_backend::granting_backend;
 
-    asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
+    asio::awaitable<pawl::release_result> release(const pawl::spi::hold&) override {
         pawl::core::wakeup pause(*context_.time, context_.strand);
         co_await pause.wait_until(context_.time->now() + 1ms);
         const auto* strand =
@@ -69,7 +69,7 @@ class pool_backend final : public granting_backend {
 public:
     using granting_backend::granting_backend;
 
-    asio::awaitable<pawl::release_result> release(const pawl::hold&) override {
+    asio::awaitable<pawl::release_result> release(const pawl::spi::hold&) override {
         std::atomic<std::thread::id> pool_thread{};
         co_await asio::co_spawn(pool_, note_thread(pool_thread), asio::use_awaitable);
         was_on_strand_ = std::this_thread::get_id() != pool_thread.load();
@@ -89,7 +89,7 @@ template <class Backend>
 class waiting_service final : public pawl::service::definition {
 public:
     explicit waiting_service(bool& was_on_strand) : was_on_strand_(was_on_strand) {}
-    std::unique_ptr<pawl::backend> open(pawl::backend_context context) const override {
+    std::unique_ptr<pawl::spi::backend> open(pawl::spi::backend_context context) const override {
         return std::make_unique<Backend>(std::move(context), was_on_strand_);
     }
     std::string describe() const override { return "waiting:"; }

@@ -2,9 +2,10 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Errors that a wait survives, in contrast to those that end it.
+#include "core/util/spi.hpp"
+
 #include <pawl/blocking.hpp>
 #include <pawl/service.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <gtest/gtest.h>
 
@@ -45,8 +46,8 @@ public:
     }
     asio::awaitable<examination> examine() override { co_return examination{}; }
     asio::awaitable<void> close(time_point) override { co_return; }
-    pawl::capabilities capabilities() const noexcept override {
-        pawl::capabilities all;
+    pawl::spi::capabilities capabilities() const noexcept override {
+        pawl::spi::capabilities all;
         all.caller_values = true;
         return all;
     }

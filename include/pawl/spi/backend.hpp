@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-namespace pawl {
+namespace pawl::spi {
 
 // A request for a lock.
 struct claim {
@@ -61,8 +61,8 @@ struct grant {
 
 // A claim with its grant.
 struct hold {
-    pawl::claim claim;  // with the present owner and mode
-    pawl::grant grant;  // with the present deadline and stored value
+    spi::claim claim;  // with the present owner and mode
+    spi::grant grant;  // with the present deadline and stored value
 };
 
 // The renewal of one hold.
@@ -153,9 +153,9 @@ struct capabilities {
     // The supported modes beside the exclusive one.
     bool shared = false;
     bool permits = false;
-    bool downgrades = false;     // pawl::backend::downgrade
+    bool downgrades = false;     // spi::backend::downgrade
     bool caller_values = false;  // `claim::value`, and `adopt`
-    bool acquire_batch = false;  // pawl::backend::acquire_batch
+    bool acquire_batch = false;  // spi::backend::acquire_batch
     // `confirm_durability` supports durability::replicas, and durability::disk. A server may still
     // lack replicas or an append-only file.
     bool replica_durability = false;
@@ -307,10 +307,10 @@ public:
     }
 
     // The latches, owned by the backend. Null: the service has none.
-    [[nodiscard]] virtual pawl::latches* latches() noexcept { return nullptr; }
+    [[nodiscard]] virtual spi::latches* latches() noexcept { return nullptr; }
 
     // The capabilities. They do not change.
-    [[nodiscard]] virtual pawl::capabilities capabilities() const noexcept = 0;
+    [[nodiscard]] virtual spi::capabilities capabilities() const noexcept = 0;
 
     // True: whatever executor a coroutine of the backend has, it is resumed only on the strand. A
     // call may then begin without a turn of the event loop. It must be false, for example, if the
@@ -332,4 +332,4 @@ public:
     return ttl / 100 + std::chrono::milliseconds(2);
 }
 
-}  // namespace pawl
+}  // namespace pawl::spi

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-namespace pawl {
+namespace pawl::spi {
 struct capabilities;  // backend.hpp
 }
 
@@ -41,7 +41,7 @@ public:
     // A new, empty service.
     virtual test_service make_test_service() = 0;
     // The backend's capabilities. They select the tests.
-    [[nodiscard]] virtual const pawl::capabilities& capabilities() const = 0;
+    [[nodiscard]] virtual const spi::capabilities& capabilities() const = 0;
     // False: `inspect` shows no waiters, because the service does not know them: they poll. The
     // tests then give a waiter a moment to begin, in place of looking for it.
     [[nodiscard]] virtual bool shows_waiters() const { return true; }
@@ -57,8 +57,8 @@ public:
 
 // One test.
 struct test_case {
-    std::string_view name;                              // an identifier
-    bool (*applies_to)(const capabilities&) = nullptr;  // whether such a backend must pass it
+    std::string_view name;                                   // an identifier
+    bool (*applies_to)(const spi::capabilities&) = nullptr;  // whether such a backend must pass it
     // Returns when the test has passed, else throws `failure` or another exception. Takes seconds,
     // not minutes: it waits for effects, never for a fixed time.
     void (*run)(fixture&) = nullptr;

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace pawl {
+namespace pawl::spi {
 
 // A latch has no owner and no lease. When its count reaches 0, every waiter is released. Then it
 // can be set again, which begins its next generation. A service that numbers generations
@@ -60,4 +60,4 @@ public:
     virtual boost::asio::awaitable<bool> reset(std::string_view name) = 0;
 };
 
-}  // namespace pawl
+}  // namespace pawl::spi

@@ -19,7 +19,7 @@
 #include <span>
 #include <stop_token>
 
-namespace pawl {
+namespace pawl::spi {
 
 // A timer with one pending wait at a time. Not thread-safe: used on the executor that it was made
 // for.
@@ -61,4 +61,4 @@ public:
 // CLOCK_BOOTTIME, Asio's timers and getrandom(2). One object for the process; thread-safe.
 runtime& real_runtime() noexcept;
 
-}  // namespace pawl
+}  // namespace pawl::spi

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "../util/spi.hpp"
+
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 
 namespace asio = boost::asio;
 

@@ -7,10 +7,9 @@
 #pragma once
 
 #include "../lease/lease.hpp"
+#include "../util/spi.hpp"
 #include "closing.hpp"
 #include "completion_executor.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

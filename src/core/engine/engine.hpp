@@ -103,7 +103,7 @@ public:
     boost::asio::awaitable<bool> resize(std::string name, std::uint32_t permits);
     boost::asio::awaitable<examination> examine();
     // Strand. Throws errc::unsupported if the service has no latches.
-    [[nodiscard]] pawl::latches& latches();
+    [[nodiscard]] spi::latches& latches();
 
     // Strand. Both complete when the service has answered, and throw errc::lost if the hold ended
     // first.

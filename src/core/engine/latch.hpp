@@ -5,9 +5,8 @@
 #pragma once
 
 #include "../store/latch_state.hpp"
+#include "../util/spi.hpp"
 #include "engine.hpp"
-
-#include <pawl/spi/latches.hpp>
 
 #include <string>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include <pawl/service.hpp>
+#include "../util/spi.hpp"
 
-#include <pawl/spi/backend.hpp>
+#include <pawl/service.hpp>
 
 namespace pawl {
 

@@ -4,9 +4,10 @@
 // Checks of names and options. Each error message says what to do.
 #pragma once
 
+#include "../util/spi.hpp"
+
 #include <pawl/client_options.hpp>
 #include <pawl/options.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <string>
 #include <string_view>

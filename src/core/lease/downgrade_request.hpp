@@ -4,9 +4,8 @@
 // Asks the service to make an exclusive hold shared, until there is an answer.
 #pragma once
 
+#include "../util/spi.hpp"
 #include "lease.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>

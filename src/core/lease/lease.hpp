@@ -5,12 +5,12 @@
 #pragma once
 
 #include "../util/fork_mark.hpp"
+#include "../util/spi.hpp"
 #include "loss_watchdog.hpp"
 
 #include <pawl/detail/held_lock_base.hpp>
 #include <pawl/detail/initiate.hpp>
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/container/small_vector.hpp>

@@ -4,7 +4,7 @@
 // The ttl that a service gets for a requested one.
 #pragma once
 
-#include <pawl/spi/backend.hpp>
+#include "../util/spi.hpp"
 
 #include <algorithm>
 

@@ -4,10 +4,9 @@
 // The steps of latches and barriers over the row of one latch: for stores that keep the counts.
 #pragma once
 
+#include "../util/spi.hpp"
 #include "latch_state.hpp"
 #include "queue_policy.hpp"
-
-#include <pawl/spi/latches.hpp>
 
 #include <algorithm>
 #include <concepts>

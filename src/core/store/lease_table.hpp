@@ -4,10 +4,9 @@
 // The steps of the protocol over the rows of one lock: for stores that keep holders and waiters.
 #pragma once
 
+#include "../util/spi.hpp"
 #include "permits.hpp"
 #include "queue_policy.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -4,8 +4,9 @@
 // The errors of backends that keep a semaphore's total.
 #pragma once
 
+#include "../util/spi.hpp"
+
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 #include <pawl/types.hpp>
 
 #include <string>

@@ -5,7 +5,7 @@
 // together, and which waiter is next. These functions use no clock and no I/O.
 #pragma once
 
-#include <pawl/spi/backend.hpp>
+#include "../util/spi.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <pawl/spi/backend.hpp>
+#include "spi.hpp"
 
 namespace pawl::core {
 

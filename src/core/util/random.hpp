@@ -4,7 +4,7 @@
 // Random values for the core and the backends.
 #pragma once
 
-#include <pawl/spi/runtime.hpp>
+#include "spi.hpp"
 
 #include <array>
 #include <cstdint>

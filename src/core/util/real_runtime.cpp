@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include <pawl/spi/runtime.hpp>
-
 #include "loss_notifier.hpp"
 #include "never_destroyed.hpp"
+#include "spi.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
@@ -59,7 +58,7 @@ void runtime::notify_losses(std::list<std::stop_source> sources) noexcept {
     core::loss_notifier::instance().notify(std::move(sources));
 }
 
-runtime& real_runtime() noexcept {
+runtime& spi::real_runtime() noexcept {
     static core::never_destroyed<system_runtime> instance;
     return instance.value;
 }

@@ -4,7 +4,7 @@
 // A wait of a coroutine that can be ended early. Pawl's coroutines use no other timers.
 #pragma once
 
-#include <pawl/spi/runtime.hpp>
+#include "spi.hpp"
 
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/awaitable.hpp>

@@ -6,11 +6,11 @@
 #pragma once
 
 #include "../transport/link.hpp"
+#include "core/util/spi.hpp"
 
 #include "../../net/endpoint.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <exception>
 #include <memory>

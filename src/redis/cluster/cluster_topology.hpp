@@ -8,6 +8,7 @@
 #include "cluster_node.hpp"
 #include "cluster_settings.hpp"
 #include "cluster_view.hpp"
+#include "core/util/spi.hpp"
 #include "node_pool.hpp"
 #include "redirections.hpp"
 #include "seed_search.hpp"
@@ -17,8 +18,6 @@
 #include "../../core/util/fork_mark.hpp"
 #include "../../core/util/wakeup.hpp"
 #include "../../core/util/wakeup_list.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <functional>
 #include <memory>

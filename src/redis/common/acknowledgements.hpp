@@ -8,10 +8,10 @@
 
 #include "../../core/engine/waiting_room.hpp"
 #include "../topology/separate_servers.hpp"
+#include "core/util/spi.hpp"
 #include "limits.hpp"
 
 #include <pawl/durability.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <functional>
 #include <memory>

@@ -4,13 +4,12 @@
 // The operations for whose end a client's `close` waits, and their pauses.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "undo_queues.hpp"
 
 #include "../../core/util/fork_mark.hpp"
 #include "../../core/util/in_flight.hpp"
 #include "../../core/util/wakeup.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

@@ -4,11 +4,10 @@
 // Lists the keys of one server.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "limits.hpp"
 
 #include "../transport/link.hpp"
-
-#include <pawl/spi/runtime.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

@@ -7,10 +7,10 @@
 
 #include "../scripting/run_script.hpp"
 #include "channel_listeners.hpp"
+#include "core/util/spi.hpp"
 #include "limits.hpp"
 
 #include <pawl/redis.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <string>
 #include <string_view>

@@ -9,12 +9,12 @@
 #include "../transport/numbers.hpp"
 #include "acknowledgements.hpp"
 #include "client_tasks.hpp"
+#include "core/util/spi.hpp"
 #include "renewal_call.hpp"
 #include "server_access.hpp"
 #include "server_watch.hpp"
 
 #include <pawl/redis.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <cstddef>
 #include <functional>

@@ -5,9 +5,8 @@
 // been promoted before. A client repeats them there.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "limits.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <algorithm>
 #include <cstddef>

@@ -7,8 +7,7 @@
 #include "../scripting/script_call.hpp"
 #include "../scripting/server_words.hpp"
 #include "../transport/link.hpp"
-
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <cstddef>
 #include <initializer_list>

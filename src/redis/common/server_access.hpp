@@ -7,12 +7,12 @@
 
 #include "../scripting/known_scripts.hpp"
 #include "../topology/connected_link.hpp"
+#include "core/util/spi.hpp"
 #include "limits.hpp"
 #include "undo_queues.hpp"
 #include "waits.hpp"
 
 #include <pawl/redis.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -5,8 +5,7 @@
 #pragma once
 
 #include "../transport/link.hpp"
-
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <cstdint>
 #include <map>

@@ -6,13 +6,12 @@
 #pragma once
 
 #include "../topology/topology.hpp"
+#include "core/util/spi.hpp"
 #include "limits.hpp"
 
 #include "../../core/util/back_off.hpp"
 #include "../../core/util/fork_mark.hpp"
 #include "../../core/util/wakeup.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <functional>
 #include <list>

@@ -5,7 +5,7 @@
 // in ms since 1970. Opaque to other programs.
 #pragma once
 
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <optional>
 #include <string>

@@ -4,7 +4,7 @@
 // How long a client waits for a server.
 #pragma once
 
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <algorithm>
 #include <chrono>

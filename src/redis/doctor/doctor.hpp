@@ -5,10 +5,10 @@
 #pragma once
 
 #include "../topology/topology.hpp"
+#include "core/util/spi.hpp"
 
 #include <pawl/examination.hpp>
 #include <pawl/redis.hpp>
-#include <pawl/spi/runtime.hpp>
 
 namespace pawl::redis {
 

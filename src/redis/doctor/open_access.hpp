@@ -5,8 +5,7 @@
 #pragma once
 
 #include "../transport/connection_settings.hpp"
-
-#include <pawl/spi/runtime.hpp>
+#include "core/util/spi.hpp"
 
 #include <boost/asio/awaitable.hpp>
 

@@ -19,7 +19,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // A plain exclusive claim may take a free lock although others wait. The usual first request asks
 // for no place in the queue, so it is shorter.
@@ -83,4 +83,4 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
     co_return make_grant(requested, outcome, std::move(value), sent.at);
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -16,7 +16,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 struct batched_attempt {
@@ -88,4 +88,4 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
     co_return grants;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

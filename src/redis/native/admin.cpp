@@ -20,7 +20,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 std::uint64_t consume_number(std::string_view& text) {
@@ -146,4 +146,4 @@ asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits
     call.read(server_reply);
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

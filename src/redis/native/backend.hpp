@@ -6,17 +6,17 @@
 
 #include "../common/limits.hpp"
 #include "../topology/topology.hpp"
+#include "core/util/spi.hpp"
 
 #include <pawl/redis.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <memory>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 [[nodiscard]] std::unique_ptr<backend> make_backend(const options& server_options,
                                                     const backend_context& context,
                                                     const topology_factory& connect,
                                                     const limits& bounds = {});
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -13,7 +13,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 void check_not_being_undone(const undo_queues& undos, const keys& lock_keys, const claim& requested,
@@ -91,4 +91,4 @@ asio::awaitable<std::optional<grant>> caller_values::adopt(const claim& requeste
     }
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

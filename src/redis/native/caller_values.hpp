@@ -10,7 +10,7 @@
 
 #include <optional>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Used on one strand.
 class caller_values {
@@ -31,4 +31,4 @@ private:
     releases& releases_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

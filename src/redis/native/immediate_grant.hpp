@@ -5,13 +5,12 @@
 #pragma once
 
 #include "calls/acquire_calls.hpp"
-
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <string>
 #include <utility>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Needs no memory: an allocation could fail, and nothing would undo the grant any more.
 [[nodiscard]] inline grant make_grant(const claim& requested, const acquire_reply& reply,
@@ -23,4 +22,4 @@ namespace pawl::redis {
     return result;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -22,7 +22,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 // A request names the earliest server time at which it may be executed: the estimated server time
@@ -239,4 +239,4 @@ asio::awaitable<bool> native_latches::reset(std::string_view name) {
     co_return call.read(server_reply);
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

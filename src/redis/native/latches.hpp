@@ -9,7 +9,7 @@
 
 #include <map>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 class native_latches final : public latch_base {
 public:
@@ -58,4 +58,4 @@ private:
     std::map<const link*, server_clock> clocks_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

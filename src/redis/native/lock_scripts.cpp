@@ -11,7 +11,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 lock_scripts::lock_scripts(server_access& access)
     : access_(access),
@@ -70,4 +70,4 @@ asio::awaitable<void> lock_scripts::throw_if_lock_error(const reply& reply, cons
     co_await throw_if_key_error(access_.servers(), reply, typed, access_.reply_deadline());
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -14,7 +14,7 @@
 #include <map>
 #include <string>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Used on one strand.
 class lock_scripts {
@@ -74,4 +74,4 @@ private:
     duration round_trip_{};
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 std::unique_ptr<backend> make_backend(const options& server_options, const backend_context& context,
                                       const topology_factory& connect, const limits& bounds) {
@@ -51,8 +51,8 @@ std::string locks::unreachable_reason(std::string_view name) const {
     return scripts_.link_of(scripts_.scheme().keys_of(name)).connection_failure();
 }
 
-pawl::capabilities locks::capabilities() const noexcept {
-    pawl::capabilities result;
+spi::capabilities locks::capabilities() const noexcept {
+    spi::capabilities result;
     result.loss_is_pushed = true;
     result.shared = result.permits = result.strictly_fair = result.downgrades = true;
     result.caller_values = true;
@@ -63,4 +63,4 @@ pawl::capabilities locks::capabilities() const noexcept {
     return result;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

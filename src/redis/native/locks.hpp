@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 class locks final : public lock_base {
 public:
@@ -47,8 +47,8 @@ public:
     boost::asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override;
     boost::asio::awaitable<examination> examine() override;
     std::string unreachable_reason(std::string_view name) const override;
-    pawl::latches* latches() noexcept override { return &latches_; }
-    pawl::capabilities capabilities() const noexcept override;
+    spi::latches* latches() noexcept override { return &latches_; }
+    spi::capabilities capabilities() const noexcept override;
 
 private:
     locks(const options& server_options, backend_context context, const topology_factory& connect,
@@ -83,4 +83,4 @@ private:
     caller_values caller_values_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -8,7 +8,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 owner_records::owner_records(lock_scripts& scripts, std::string client, const identity& process)
     : scripts_(scripts),
@@ -56,4 +56,4 @@ asio::awaitable<reply> owner_records::send_leave(std::shared_ptr<const owner_rec
     co_return server_reply;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Used on one strand.
 class owner_records {
@@ -48,4 +48,4 @@ private:
     prepared_attempt spare_attempt_;          // of an earlier acquire, for the next one
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -5,15 +5,15 @@
 #pragma once
 
 #include "calls/acquire_calls.hpp"
+#include "core/util/spi.hpp"
 
 #include "../../core/store/permits.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <cstdint>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 [[noreturn]] inline void throw_permits_error(permits_refusal refusal, std::uint32_t stored_total,
                                              claim requested) {
@@ -25,4 +25,4 @@ namespace pawl::redis {
                                     "`pawl doctor` to see what kind of server this is.");
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -21,7 +21,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 std::string_view consume_word(std::string_view& text) {
@@ -137,4 +137,4 @@ void queue_client::on_connected(const link& connected_link) {
         [&](const keys& lock_keys) { return &scripts_.link_of(lock_keys) == &connected_link; });
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string_view>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Used on one strand.
 class queue_client {
@@ -52,4 +52,4 @@ private:
     bool expects_to_wait_ = false;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

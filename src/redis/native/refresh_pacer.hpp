@@ -15,7 +15,7 @@
 #include <chrono>
 #include <utility>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Prevents a tight loop of requests when a server reports again and again that a lease ends now, or
 // grants the lock and refuses its renewal. The first two early refreshes and the first refusal
@@ -54,4 +54,4 @@ private:
     bool was_refused_ = false;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

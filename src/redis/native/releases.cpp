@@ -20,7 +20,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 asio::awaitable<releases::sent_release> releases::send_release(const keys& lock_keys,
                                                                std::string_view stored_value,
@@ -225,4 +225,4 @@ asio::awaitable<void> releases::release_later(hold held) {
     co_await retry_release(access_, tasks_, std::move(key), send, held.claim.ttl);
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Used on one strand.
 class releases {
@@ -101,4 +101,4 @@ private:
     std::map<std::string, unsigned, std::less<>> local_hand_offs_;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

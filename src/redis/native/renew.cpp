@@ -9,7 +9,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
     std::vector<keys> all_keys;
@@ -44,4 +44,4 @@ asio::awaitable<void> locks::renew_group(topology& servers, renewal_batch& batch
                                group.indices);
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -11,7 +11,7 @@
 
 using namespace std::chrono_literals;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 owner_record::owner_record(keys keys_of_lock, std::string_view client, std::string_view owner,
                            std::string_view prefix_without_owner) {
@@ -117,4 +117,4 @@ grant pushed_grant(const waiter& recipient, std::string_view token, std::int64_t
     return result;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

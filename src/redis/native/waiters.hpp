@@ -6,15 +6,14 @@
 
 #include "../../core/util/wakeup.hpp"
 #include "../common/keys.hpp"
-
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // The keys of a lock, and the names under which the server knows one owner of it: its entry in the
 // queue, and the values of its holds. The undo of the owner's requests shares the record, and may
@@ -132,4 +131,4 @@ private:
 [[nodiscard]] bool is_plausible(const waiter& recipient, fencing_token token, std::uint64_t epoch,
                                 std::int64_t server_ms, time_point now) noexcept;
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -24,7 +24,7 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 // The grant that a refresh found: its message was lost or is late. The rest of the claim window
@@ -280,4 +280,4 @@ asio::awaitable<renewal::outcome> waiting_attempt::renew_grant(grant& received) 
     co_return outcome;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Used on one strand.
 class waiting_attempt {
@@ -74,4 +74,4 @@ private:
     bool has_unanswered_refresh_ = false;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -8,7 +8,7 @@
 
 namespace asio = boost::asio;
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 constexpr std::string_view other_data_advice =
@@ -55,4 +55,4 @@ asio::awaitable<void> throw_if_key_error(topology& servers, const reply& reply,
     throw_if_error(reply, std::string(keys.front().key));
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 struct typed_key {
     std::string_view key;
@@ -27,4 +27,4 @@ boost::asio::awaitable<void> throw_if_key_error(topology& servers, const reply& 
                                                 std::span<const typed_key> keys,
                                                 time_point give_up_at);
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -4,12 +4,12 @@
 // Maps a claim to an object of Redisson, with its kind, keys and owner.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "names.hpp"
 
 #include "../scripting/script.hpp"
 
 #include <pawl/redis.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <string>
 #include <string_view>

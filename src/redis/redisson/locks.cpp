@@ -55,8 +55,8 @@ std::string locks::unreachable_reason(std::string_view name) const {
 // Java's counter of tokens does not follow a clock, so tokens may repeat after a restart. A release
 // only frees the lock and notifies its waiters (of a fair lock, the first); a notified waiter must
 // send another request. An owner is only a UUID and a number.
-pawl::capabilities locks::capabilities() const noexcept {
-    pawl::capabilities result;
+spi::capabilities locks::capabilities() const noexcept {
+    spi::capabilities result;
     result.tokens_survive_data_loss = result.names_holders = result.hands_over =
         result.modes_share_queue = false;
     result.order = fairness::none;

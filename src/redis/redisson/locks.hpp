@@ -42,8 +42,8 @@ public:
                                                fencing_token expected) override;
     boost::asio::awaitable<examination> examine() override;
     std::string unreachable_reason(std::string_view name) const override;
-    pawl::latches* latches() noexcept override { return &latches_; }
-    pawl::capabilities capabilities() const noexcept override;
+    spi::latches* latches() noexcept override { return &latches_; }
+    spi::capabilities capabilities() const noexcept override;
     std::string capability_hint(lock_mode mode, bool fair) const override;
 
 private:

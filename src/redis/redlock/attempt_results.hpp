@@ -5,11 +5,11 @@
 #pragma once
 
 #include "attempt.hpp"
+#include "core/util/spi.hpp"
 #include "node_table.hpp"
 #include "node_timing.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <optional>
 #include <string>

@@ -6,9 +6,9 @@
 
 #include "../common/limits.hpp"
 #include "../topology/topology.hpp"
+#include "core/util/spi.hpp"
 
 #include <pawl/redlock.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <memory>
 #include <vector>

@@ -6,12 +6,11 @@
 #pragma once
 
 #include "ballot.hpp"
+#include "core/util/spi.hpp"
 
 #include "../common/keys.hpp"
 #include "../scripting/script_call.hpp"
 #include "../transport/link.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -6,11 +6,10 @@
 #pragma once
 
 #include "background.hpp"
+#include "core/util/spi.hpp"
 #include "member_requests.hpp"
 #include "node_table.hpp"
 #include "set_diagnosis.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

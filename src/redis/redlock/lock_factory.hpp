@@ -5,11 +5,10 @@
 #pragma once
 
 #include "calls.hpp"
+#include "core/util/spi.hpp"
 
 #include "../common/keys.hpp"
 #include "../redisson/names.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <string>
 #include <string_view>

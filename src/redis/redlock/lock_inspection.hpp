@@ -4,11 +4,10 @@
 // Asks the nodes who has a lock.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "node_client.hpp"
 
 #include "../common/keys.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

@@ -4,14 +4,13 @@
 // Lists the locks of all nodes.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "lock_inspection.hpp"
 #include "node_client.hpp"
 
 #include "../common/keys.hpp"
 #include "../common/limits.hpp"
 #include "../topology/separate_servers.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

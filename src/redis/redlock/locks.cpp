@@ -86,8 +86,8 @@ locks::locks(const options& node_options, backend_context context,
       listing_(client_, scheme_, inspection_, independent_servers_factory(nodes), bounds_),
       forced_releases_(client_, lock_factory_, inspection_, attempts_, owners_) {}
 
-pawl::capabilities locks::capabilities() const noexcept {
-    pawl::capabilities result;
+spi::capabilities locks::capabilities() const noexcept {
+    spi::capabilities result;
     result.loss_is_pushed = true;
     result.hands_over = result.modes_share_queue = false;
     result.order = fairness::none;

@@ -8,6 +8,7 @@
 
 #include "attempts.hpp"
 #include "backend.hpp"
+#include "core/util/spi.hpp"
 #include "forced_releases.hpp"
 #include "lock_factory.hpp"
 #include "lock_inspection.hpp"
@@ -28,7 +29,6 @@
 #include "../../core/util/back_off.hpp"
 
 #include <pawl/redlock.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 
@@ -77,7 +77,7 @@ public:
     std::size_t unanswered_renewals() const noexcept override { return 1; }
     bool resumes_on_strand() const noexcept override { return true; }
     std::string unreachable_reason(std::string_view name) const override;
-    pawl::capabilities capabilities() const noexcept override;
+    spi::capabilities capabilities() const noexcept override;
     std::string capability_hint(lock_mode mode, bool fair) const override;
 
     // The nodes, for operators.

@@ -5,13 +5,12 @@
 #pragma once
 
 #include "background.hpp"
+#include "core/util/spi.hpp"
 #include "member_calls.hpp"
 #include "node_table.hpp"
 #include "node_timing.hpp"
 
 #include "../scripting/known_scripts.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

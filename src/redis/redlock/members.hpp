@@ -6,6 +6,7 @@
 #pragma once
 
 #include "background.hpp"
+#include "core/util/spi.hpp"
 #include "genesis.hpp"
 #include "member_requests.hpp"
 #include "node_clocks.hpp"
@@ -22,7 +23,6 @@
 #include "../../core/util/wakeup_list.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "background.hpp"
+#include "core/util/spi.hpp"
 #include "members.hpp"
 
 #include "../common/limits.hpp"
@@ -13,8 +14,6 @@
 #include "../topology/topology.hpp"
 
 #include "../../core/util/wakeup.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <cstddef>
 #include <memory>

@@ -4,12 +4,12 @@
 // The nodes of a set, and what each of them has said of its membership. Sends nothing.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "member_calls.hpp"
 
 #include "../transport/link.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/spi/runtime.hpp>
 
 #include <cstddef>
 #include <cstdint>

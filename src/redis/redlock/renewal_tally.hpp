@@ -6,8 +6,7 @@
 #pragma once
 
 #include "ballot.hpp"
-
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <cstddef>
 #include <memory>

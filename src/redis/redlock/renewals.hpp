@@ -4,10 +4,9 @@
 // Renews holds at the nodes. The rules that decide a renewal are in renewal_tally.hpp.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "lock_factory.hpp"
 #include "node_client.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

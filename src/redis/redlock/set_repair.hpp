@@ -8,6 +8,7 @@
 #pragma once
 
 #include "background.hpp"
+#include "core/util/spi.hpp"
 #include "genesis.hpp"
 #include "member_requests.hpp"
 #include "node_connections.hpp"
@@ -18,8 +19,6 @@
 
 #include "../../core/util/back_off.hpp"
 #include "../../core/util/wakeup_list.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

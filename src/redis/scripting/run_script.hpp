@@ -6,12 +6,11 @@
 #pragma once
 
 #include "../topology/connected_link.hpp"
+#include "core/util/spi.hpp"
 #include "failed_command.hpp"
 #include "known_scripts.hpp"
 #include "script_call.hpp"
 #include "server_words.hpp"
-
-#include <pawl/spi/runtime.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

@@ -59,8 +59,8 @@ std::string locks::unreachable_reason(std::string_view name) const {
 }
 
 // A release only deletes the key, and every waiter polls.
-pawl::capabilities locks::capabilities() const noexcept {
-    pawl::capabilities result;
+spi::capabilities locks::capabilities() const noexcept {
+    spi::capabilities result;
     result.hands_over = result.modes_share_queue = false;
     result.order = fairness::none;
     result.replica_durability = result.disk_durability = true;

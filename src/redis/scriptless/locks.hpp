@@ -35,7 +35,7 @@ public:
                                                fencing_token expected) override;
     boost::asio::awaitable<examination> examine() override;
     std::string unreachable_reason(std::string_view name) const override;
-    pawl::capabilities capabilities() const noexcept override;
+    spi::capabilities capabilities() const noexcept override;
     std::string capability_hint(lock_mode mode, bool fair) const override;
 
 private:

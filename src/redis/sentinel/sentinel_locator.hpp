@@ -4,6 +4,7 @@
 // Finds the master that a majority of the Sentinels names, and notices when they name another one.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "vote.hpp"
 
 #include "../transport/link.hpp"
@@ -14,7 +15,6 @@
 
 #include <pawl/error.hpp>
 #include <pawl/redis.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

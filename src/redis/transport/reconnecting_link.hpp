@@ -7,6 +7,7 @@
 
 #include "connection_attempt.hpp"
 #include "connection_settings.hpp"
+#include "core/util/spi.hpp"
 #include "failure_log.hpp"
 #include "host_look_up.hpp"
 #include "link.hpp"
@@ -21,7 +22,6 @@
 #include "../../core/util/wakeup.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

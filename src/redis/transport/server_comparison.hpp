@@ -6,11 +6,11 @@
 #pragma once
 
 #include "connection_settings.hpp"
+#include "core/util/spi.hpp"
 
 #include "../../net/address.hpp"
 
 #include <pawl/error.hpp>
-#include <pawl/spi/runtime.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>

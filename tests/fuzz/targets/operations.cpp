@@ -39,8 +39,8 @@ void show(const std::vector<pawl::lock_info>& locks) {
 
 }  // namespace
 
-operations::operations(std::unique_ptr<pawl::backend> tested_backend,
-                       const asio::any_io_executor& strand, pawl::runtime& time,
+operations::operations(std::unique_ptr<pawl::spi::backend> tested_backend,
+                       const asio::any_io_executor& strand, pawl::spi::runtime& time,
                        std::string letters)
     : backend_(std::move(tested_backend)), time_(time), letters_(std::move(letters)) {
     asio::co_spawn(strand, run(), asio::detached);
@@ -71,8 +71,8 @@ asio::awaitable<void> operations::step(char letter) {
     }
 }
 
-pawl::claim operations::claim(pawl::lock_mode mode) {
-    pawl::claim requested;
+pawl::spi::claim operations::claim(pawl::lock_mode mode) {
+    pawl::spi::claim requested;
     requested.name = "x";
     requested.owner = "0123456789abcdef0123456789abcd" + std::to_string(10 + ++claims_ % 90);
     requested.ttl = 10s;
@@ -84,7 +84,7 @@ pawl::claim operations::claim(pawl::lock_mode mode) {
 asio::awaitable<void> operations::acquire(pawl::lock_mode mode, pawl::duration wait) {
     const auto requested = claim(mode);
     const auto given = co_await backend_->acquire(requested, time_.now() + wait);
-    if (given) held_ = pawl::hold{requested, *given};
+    if (given) held_ = pawl::spi::hold{requested, *given};
 }
 
 asio::awaitable<void> operations::inspect_all() {
@@ -97,10 +97,10 @@ asio::awaitable<void> operations::inspect_all() {
 
 asio::awaitable<void> operations::change_hold(char letter) {
     if (letter == 'n') {
-        std::vector<pawl::renewal> renewals(1);
+        std::vector<pawl::spi::renewal> renewals(1);
         renewals[0].held = &held_;
         renewals[0].ttl = 10s;
-        pawl::renewal_batch batch(std::move(renewals));
+        pawl::spi::renewal_batch batch(std::move(renewals));
         co_await backend_->renew(batch);
     }
     if (letter == 'd') static_cast<void>(co_await backend_->downgrade(held_));
@@ -113,7 +113,7 @@ asio::awaitable<void> operations::change_hold(char letter) {
         static_cast<void>(co_await backend_->adopt(requested));
     }
     if (letter == 's') {
-        const std::array<pawl::claim, 1> all{claim(pawl::lock_mode::exclusive)};
+        const std::array<pawl::spi::claim, 1> all{claim(pawl::lock_mode::exclusive)};
         static_cast<void>(co_await backend_->acquire_batch(all, time_.now()));
     }
 }

@@ -14,12 +14,12 @@
 
 namespace fuzz {
 
-class operations : private pawl::loss_listener {
+class operations : private pawl::spi::loss_listener {
 public:
     // t try, w wait, r reader, p permits, s set of locks, n renew, d downgrade, g release, f force,
     // z resize, a adopt; i, l and e each inspect, list and examine. Other letters mean nothing.
-    operations(std::unique_ptr<pawl::backend> tested_backend,
-               const boost::asio::any_io_executor& strand, pawl::runtime& time,
+    operations(std::unique_ptr<pawl::spi::backend> tested_backend,
+               const boost::asio::any_io_executor& strand, pawl::spi::runtime& time,
                std::string letters);
     operations(const operations&) = delete;
     operations& operator=(const operations&) = delete;
@@ -36,12 +36,12 @@ private:
     boost::asio::awaitable<void> acquire(pawl::lock_mode mode, pawl::duration wait);
     boost::asio::awaitable<void> inspect_all();
     boost::asio::awaitable<void> change_hold(char letter);
-    [[nodiscard]] pawl::claim claim(pawl::lock_mode mode);
+    [[nodiscard]] pawl::spi::claim claim(pawl::lock_mode mode);
 
-    std::unique_ptr<pawl::backend> backend_;
-    pawl::runtime& time_;
+    std::unique_ptr<pawl::spi::backend> backend_;
+    pawl::spi::runtime& time_;
     std::string letters_;
-    pawl::hold held_;
+    pawl::spi::hold held_;
     int claims_ = 0;
     bool is_done_ = false;
 };

@@ -178,13 +178,13 @@ private:
 };
 
 // Ids must differ, also in a replay.
-class replayed_time final : public pawl::runtime {
+class replayed_time final : public pawl::spi::runtime {
 public:
     pawl::time_point now() const noexcept override { return time_.now(); }
     std::chrono::system_clock::time_point wall_clock() const noexcept override {
         return time_.wall_clock();
     }
-    std::unique_ptr<pawl::timer> make_timer(const asio::any_io_executor& on) override {
+    std::unique_ptr<pawl::spi::timer> make_timer(const asio::any_io_executor& on) override {
         return time_.make_timer(on);
     }
     void random(std::span<std::byte> fill) override {
@@ -220,7 +220,7 @@ void run_script(server_script script) {
         const auto tested_service =
             pawl::from_url("redis+unix://" + path + "?reply_timeout=1000" +
                            (script.options.empty() ? "" : "&" + script.options));
-        pawl::backend_context context;
+        pawl::spi::backend_context context;
         context.strand = asio::make_strand(loop);
         context.time = &time;
         context.process = {"host", 1, "fuzz"};

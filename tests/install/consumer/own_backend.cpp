@@ -9,7 +9,8 @@
 
 class nowhere : public pawl::service::definition {
 public:
-    [[nodiscard]] std::unique_ptr<pawl::backend> open(pawl::backend_context) const override {
+    [[nodiscard]] std::unique_ptr<pawl::spi::backend> open(
+        pawl::spi::backend_context) const override {
         return nullptr;
     }
     [[nodiscard]] std::string describe() const override { return "nowhere:"; }

@@ -5,8 +5,6 @@
 
 #include "core/async/access.hpp"
 
-#include <pawl/spi/runtime.hpp>
-
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 

@@ -5,6 +5,7 @@
 // cannot be injected below the core.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "injected_bug.hpp"
 
 #include <pawl/client.hpp>

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "faulty_backend.hpp"
+#include "core/util/spi.hpp"
 
 #include "../server/simulated_link.hpp"
 #include "../server/spread_servers.hpp"
@@ -9,7 +10,6 @@
 
 #include <core/util/wakeup.hpp>
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 #include <redis/redisson/backend.hpp>
 #include <redis/topology/single_server.hpp>
 
@@ -171,9 +171,11 @@ public:
     std::string unreachable_reason(std::string_view name) const override {
         return inner_->unreachable_reason(name);
     }
-    pawl::latches* latches() noexcept override { return inner_->latches(); }
+    pawl::spi::latches* latches() noexcept override { return inner_->latches(); }
     bool resumes_on_strand() const noexcept override { return inner_->resumes_on_strand(); }
-    pawl::capabilities capabilities() const noexcept override { return inner_->capabilities(); }
+    pawl::spi::capabilities capabilities() const noexcept override {
+        return inner_->capabilities();
+    }
     std::size_t renewals_at_once() const noexcept override { return inner_->renewals_at_once(); }
     std::size_t unanswered_renewals() const noexcept override {
         return inner_->unanswered_renewals();
@@ -210,7 +212,7 @@ public:
         const auto connect = topology_for(context);
         const bool java = options_.layout == redis::key_layout::redisson;
         auto inner = java ? redis::redisson::make_backend(options_, context, connect, limits_)
-                          : redis::make_backend(options_, context, connect, limits_);
+                          : redis::native::make_backend(options_, context, connect, limits_);
         return std::make_unique<faulty_backend>(std::move(deaf), std::move(inner), context, bug_);
     }
     std::string describe() const override { return "simulated"; }

@@ -5,9 +5,9 @@
 // one rule of a decision.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "redlock_bugs.hpp"
 
-#include <pawl/spi/runtime.hpp>
 #include <redis/scripting/script.hpp>
 
 #include <cstddef>

@@ -283,7 +283,9 @@ public:
         return actual_->unanswered_renewals();
     }
     bool resumes_on_strand() const noexcept override { return actual_->resumes_on_strand(); }
-    pawl::capabilities capabilities() const noexcept override { return actual_->capabilities(); }
+    pawl::spi::capabilities capabilities() const noexcept override {
+        return actual_->capabilities();
+    }
     std::string capability_hint(lock_mode mode, bool fair) const override {
         return actual_->capability_hint(mode, fair);
     }

@@ -5,7 +5,8 @@
 // nodes, the others what a client sends to a node or hears from it.
 #pragma once
 
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
+
 #include <redis/topology/topology.hpp>
 
 #include <array>

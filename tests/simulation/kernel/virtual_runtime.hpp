@@ -4,10 +4,9 @@
 // The time and the random numbers of one simulated program.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "prng.hpp"
 #include "simulated_process.hpp"
-
-#include <pawl/spi/runtime.hpp>
 
 namespace pawl::simulation {
 

@@ -51,7 +51,7 @@ public:
             bug_, redis::cluster_topology_factory(std::move(settings), connect, context));
         if (!options_.scripts)
             return redis::scriptless::make_backend(options_, context, topology, limits_);
-        return redis::make_backend(options_, context, topology, limits_);
+        return redis::native::make_backend(options_, context, topology, limits_);
     }
     std::string describe() const override { return "simulated cluster"; }
 

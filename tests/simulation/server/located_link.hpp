@@ -7,9 +7,9 @@
 #pragma once
 
 #include "../bugs/topology_bugs.hpp"
+#include "core/util/spi.hpp"
 
 #include <core/util/wakeup.hpp>
-#include <pawl/spi/backend.hpp>
 #include <redis/transport/link.hpp>
 #include <redis/transport/locator.hpp>
 

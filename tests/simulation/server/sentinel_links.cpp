@@ -202,7 +202,7 @@ public:
         const master_maker maker(sentinels_, process_, options_, bug_, context);
         if (!options_.scripts)
             return redis::scriptless::make_backend(options_, context, maker, limits_);
-        return redis::make_backend(options_, context, maker, limits_);
+        return redis::native::make_backend(options_, context, maker, limits_);
     }
     std::string describe() const override { return "simulated Sentinels"; }
 

@@ -11,7 +11,7 @@
 #include <array>
 #include <limits>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 constexpr auto any_number = std::numeric_limits<std::int64_t>::min();
@@ -177,4 +177,4 @@ std::vector<fencing_token> acquire_batch_call::read(const reply& from) const {
     return tokens;
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

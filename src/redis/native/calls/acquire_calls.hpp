@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // A waiter's state in the queue.
 struct queue_state {
@@ -130,4 +130,4 @@ struct acquire_batch_call {
     [[nodiscard]] std::vector<fencing_token> read(const reply& from) const;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -10,7 +10,7 @@
 
 #include <array>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 // Fails unless the items come in pairs.
@@ -66,4 +66,4 @@ void resize_call::read(const reply& from) const {
     (void)reply_reader(scripts::resize, from, lock_keys.lock()).integer(1, 1);
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // Other programs may have written the data: texts are unchecked, and a number is 0 if it cannot be
 // parsed.
@@ -68,4 +68,4 @@ struct resize_call {
     void read(const reply& from) const;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

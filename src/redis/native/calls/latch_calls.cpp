@@ -9,7 +9,7 @@
 
 #include <limits>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 std::optional<late_reply> read_late_reply(const reply_reader& from) {
@@ -75,4 +75,4 @@ bool latch_reset_call::read(const reply& from) const {
     return reply_reader(scripts::latch_reset, from, latch_key).flag();
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

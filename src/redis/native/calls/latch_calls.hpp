@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 // The common part of the requests that change a latch once. By the server's clock, `limit_ms` is
 // the last time at which the request may be executed, and `since_ms` the first at which it can have
@@ -89,4 +89,4 @@ struct latch_reset_call {
     [[nodiscard]] bool read(const reply& from) const;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

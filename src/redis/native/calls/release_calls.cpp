@@ -9,7 +9,7 @@
 
 #include <array>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 namespace {
 
 release_reply read_release(const reply_reader& from, bool names_successor) {
@@ -77,4 +77,4 @@ bool downgrade_call::read(const reply& from) const {
     return reply_reader(scripts::downgrade, from, lock_keys.lock()).flag();
 }
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

@@ -9,14 +9,13 @@
 #include "../../scripting/script_call.hpp"
 #include "../../scripting/server_words.hpp"
 #include "../../transport/link.hpp"
-
-#include <pawl/spi/backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-namespace pawl::redis {
+namespace pawl::redis::native {
 
 struct release_reply {
     release_result result = release_result::unknown;
@@ -72,4 +71,4 @@ struct downgrade_call {
     [[nodiscard]] bool read(const reply& from) const;
 };
 
-}  // namespace pawl::redis
+}  // namespace pawl::redis::native

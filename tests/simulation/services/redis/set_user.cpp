@@ -2,12 +2,12 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "set_user.hpp"
+#include "core/util/spi.hpp"
 #include "try_options.hpp"
 
 #include <core/lease/lease.hpp>
 
 #include <pawl/error.hpp>
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>

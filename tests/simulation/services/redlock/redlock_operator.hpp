@@ -6,10 +6,9 @@
 
 #include "../../kernel/trace.hpp"
 #include "../../kernel/virtual_runtime.hpp"
+#include "core/util/spi.hpp"
 #include "redlock_plan.hpp"
 #include "redlock_service.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <boost/asio/awaitable.hpp>
 

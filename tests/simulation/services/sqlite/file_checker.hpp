@@ -4,9 +4,8 @@
 // The rules for every scenario of the SQLite backend.
 #pragma once
 
+#include "core/util/spi.hpp"
 #include "host.hpp"
-
-#include <pawl/spi/backend.hpp>
 
 #include <cstdint>
 #include <list>

@@ -5,8 +5,7 @@
 #pragma once
 
 #include "../../kernel/prng.hpp"
-
-#include <pawl/spi/runtime.hpp>
+#include "core/util/spi.hpp"
 
 #include <filesystem>
 #include <memory>
