@@ -24,7 +24,7 @@ asio::awaitable<void> retry_release(server_access& access, client_tasks& tasks, 
             co_await retry_pause.wait_until(std::min(deadline, access.now() + pauses.next_pause()));
         if (!is_open || tasks.is_forked()) co_return;
         try {
-            co_await access.connected_link_of(key, deadline);
+            co_await connected_link_of(access.servers(), key, deadline);
             const auto reply = co_await send(deadline);
             if (reply.type != reply::kind::error || !may_succeed_later(reply.text)) co_return;
         } catch (const error&) {}

@@ -46,8 +46,8 @@ asio::awaitable<void> locks::renew_group(topology& servers, renewal_batch& batch
     renew_call call(group.indices.size());
     for (const auto index : group.indices)
         call.add(objects[index], milliseconds_text(batch.renewals()[index].ttl));
-    co_await renew_with_script(servers, objects[group.indices.front()].keys.lock, call, batch,
-                               group.indices);
+    co_await renewals_.renew(servers, objects[group.indices.front()].keys.lock, call, batch,
+                             group.indices);
 }
 
 release_call locks::make_release(const lock_object& object, std::string_view unlock_latch) const {
@@ -77,7 +77,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
     const auto give_up_at = release_deadline(held);
     auto result = release_result::unknown;
     core::back_off pauses(time(), bounds_.pauses());
-    interruptible_pause retry_pause(tasks_);
+    client_tasks::interruptible_pause retry_pause(tasks_);
     for (;;) {
         bool should_retry = false;
         try {
@@ -116,7 +116,8 @@ asio::awaitable<void> locks::release_later(lock_object object, std::string unloc
         return send_release(object, unlock_latch, deadline);
     };
     co_await retry_release(*this, tasks_, object.keys.lock, send, object.undo_period());
-    if (!is_closing()) co_await delete_unlock_latch(object.keys.lock, std::move(unlock_latch));
+    if (!tasks_.is_closing())
+        co_await delete_unlock_latch(object.keys.lock, std::move(unlock_latch));
 }
 
 lock_object locks::reader_object_of(const hold& held) const {
@@ -130,7 +131,7 @@ lock_object locks::reader_object_of(const hold& held) const {
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto object = reader_object_of(held);
     const auto give_up_at = held.grant.deadline;
-    co_await connected_link_of(object.keys, give_up_at);
+    co_await connected_link_of(*servers_, object.keys.lock, give_up_at);
     const downgrade_call call{object, held.grant.stored_value};
     // Copied before the request, so that a downgrade that was carried out cannot fail here.
     std::optional<grant> granted = held.grant;

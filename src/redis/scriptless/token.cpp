@@ -37,7 +37,7 @@ std::int64_t locks::token_floor(const keys& lock_keys) const {
 
 asio::awaitable<std::int64_t> locks::present_floor(const keys& lock_keys, time_point give_up_at) {
     const std::array<std::string_view, 1> words{"TIME"};
-    auto* server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
+    auto* server_link = co_await connected_link_of(*servers_, lock_keys.lock(), give_up_at);
     const auto answer = co_await server_link->exec(words, give_up_at);
     throw_if_error(answer, std::string(lock_keys.lock()));
     if (answer.items.size() != 2)
