@@ -25,8 +25,10 @@ asio::awaitable<answer> send_renewals(server_access& access, topology& servers,
                                       std::string_view key, const renewal_call& call,
                                       time_point give_up_at) {
     auto& texts = access.texts_at_servers();
-    const auto compose_call = [&](const link& asked, bool as_text) {
-        return compose(call, {}, as_text || !texts.contains(asked, call.code()));
+    const auto compose_call = [&](const link& asked) {
+        auto command = call.command({});
+        if (!texts.contains(asked, call.code())) command.send_text();
+        return command;
     };
     auto result = co_await follow_key(servers, key, give_up_at, compose_call);
     texts.add(*result.from, call.code());

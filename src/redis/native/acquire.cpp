@@ -63,13 +63,13 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
                       .ttl_ms = milliseconds_text(requested.ttl),
                       .fenced = requested.fenced};
     time_point sent_at;
-    const auto compose_call = [&](const link& asked, bool as_text) {
+    const auto compose_call = [&](const link& asked) {
         check_room_for_undo(asked);
         undo_guard.about_to_send(undos_.of(asked));
         value = make_value(record.value_prefix(), scripts_.wall_ms());
         call.value = value;
         sent_at = now();
-        return compose(call, scripts_.words_at(asked), as_text);
+        return call.command(scripts_.words_at(asked));
     };
     const auto server_reply =
         co_await follow_key(*servers_, record.lock_keys.lock(), deadline, compose_call);

@@ -58,12 +58,12 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
             call.locks.push_back({record->lock_keys, entry.stored_value});
         }
         time_point sent_at;
-        const auto compose_call = [&](const link& asked, bool as_text) {
+        const auto compose_call = [&](const link& asked) {
             check_room_for_undo(asked);
             for (auto& attempt : attempts)
                 attempt.undo_guard.about_to_send(undos_.of(asked));
             sent_at = now();
-            return compose(call, scripts_.words_at(asked), as_text);
+            return call.command(scripts_.words_at(asked));
         };
         const auto server_reply =
             co_await follow_key(*servers_, first_keys.lock(), deadline, compose_call);

@@ -47,10 +47,10 @@ asio::awaitable<std::optional<grant>> caller_values::acquire(const claim& reques
         std::optional<grant> result(std::in_place);
         result->stored_value = requested.value;
         time_point sent_at;
-        const auto compose_call = [&](const link& asked, bool as_text) {
+        const auto compose_call = [&](const link& asked) {
             attempt.about_to_send(access_.undos().of(asked));
             sent_at = access_.now();
-            return compose(call, scripts_.words_at(asked), as_text);
+            return call.command(scripts_.words_at(asked));
         };
         const auto server_reply =
             co_await follow_key(access_.servers(), lock_keys.lock(), deadline, compose_call);

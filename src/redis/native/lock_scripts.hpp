@@ -30,8 +30,8 @@ public:
     [[nodiscard]] boost::asio::awaitable<answer> run(const keys& lock_keys, const Call& call,
                                                      time_point give_up_at,
                                                      prelude usual = prelude::none) {
-        const auto compose_call = [this, &call](const link& asked, bool as_text) {
-            return compose(call, words_at(asked), as_text);
+        const auto compose_call = [this, &call](const link& asked) {
+            return call.command(words_at(asked));
         };
         return follow_key(access_.servers(), lock_keys.lock(), give_up_at, compose_call, usual);
     }

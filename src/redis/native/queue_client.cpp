@@ -65,7 +65,7 @@ asio::awaitable<std::optional<grant>> queue_client::queue_up(acquire_attempt& un
                       .place_ms = std::to_string(access_.bounds().waiter_place_ms)};
     const acquire_any_mode_call any_mode_call{
         .acquire = call, .mode = own_waiter.mode_code, .total_permits = own_waiter.total_permits};
-    const auto compose_call = [&](const link& asked, bool as_text) {
+    const auto compose_call = [&](const link& asked) {
         access_.check_room_for_undo(asked);
         undo_guard.about_to_send(access_.undos().of(asked));
         // From now on the attempt has an undo, also for a hold that a release in this process gives
@@ -75,7 +75,7 @@ asio::awaitable<std::optional<grant>> queue_client::queue_up(acquire_attempt& un
         call.value = value;
         own_waiter.sent_at = access_.now();
         const auto& words = scripts_.words_at(asked);
-        return is_plain ? compose(call, words, as_text) : compose(any_mode_call, words, as_text);
+        return is_plain ? call.command(words) : any_mode_call.command(words);
     };
     const auto server_reply =
         co_await follow_key(access_.servers(), own_record.lock_keys.lock(), deadline, compose_call);

@@ -123,12 +123,12 @@ asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
                             .presence_lease_ms = milliseconds_text(presence_lease)};
     time_point sent_at;
     server_words words;
-    const auto compose_call = [&](const link& asked, bool as_text) {
+    const auto compose_call = [&](const link& asked) {
         check_room_for_undo(asked);
         attempt.undo_guard.about_to_send(undos_.of(asked));
         words = session_words(asked);
         sent_at = now();
-        return compose(call, words, as_text);
+        return call.command(words);
     };
     const auto server_reply =
         co_await follow_key(*servers_, object.keys.lock, give_up_at, compose_call);

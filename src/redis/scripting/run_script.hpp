@@ -21,23 +21,15 @@ inline constexpr auto session_words = [](const link& asked) {
     return server_words{asked.current().publish_command(), asked.current().count_command()};
 };
 
-// The command of a call, which has the function `command`. All arguments must outlive it.
-template <class Call>
-[[nodiscard]] script_call compose(const Call& call, const server_words& words, bool as_text) {
-    script_call composed = call.command(words);
-    if (as_text) composed.send_text();
-    return composed;
-}
-
-// As `follow_key`. `words_of` is called with the link that is asked.
+// As `follow_key`. `call` has the function `command`; `words_of` is called with the link that is
+// asked.
 template <class Call, class WordsOf>
 [[nodiscard]] boost::asio::awaitable<answer> run_script(topology& servers, std::string_view key,
                                                         const Call& call, const WordsOf& words_of,
                                                         time_point give_up_at) {
-    auto compose_call = [&call, &words_of, words = server_words()](const link& asked,
-                                                                   bool as_text) mutable {
+    auto compose_call = [&call, &words_of, words = server_words()](const link& asked) mutable {
         words = words_of(asked);
-        return compose(call, words, as_text);
+        return call.command(words);
     };
     return follow_key(servers, key, give_up_at, std::move(compose_call));
 }

@@ -120,7 +120,7 @@ asio::awaitable<reply> locks::set_at_checked_server(acquire_attempt& undo_guard,
                                                     time_point give_up_at, time_point& sent_at) {
     std::string unused_value;
     std::array<std::string_view, 7> check{};
-    const auto compose_command = [&](const link& asked, bool) {
+    const auto compose_command = [&](const link& asked) {
         const auto connection = asked.current().connection_number;
         const auto known = checked_connections_.find(&asked);
         const bool is_checked = known != checked_connections_.end() && known->second == connection;

@@ -21,9 +21,9 @@ struct answer : reply {
     const link* from;
 };
 
-// `compose(link, is_repetition)` makes the command for the server that is asked next, as late as
-// possible: nothing suspends before it is sent. Its `words()` are sent. If its `must_repeat`
-// returns true for the reply, another command is composed, as a repetition. Throws as `link::exec`
+// `compose(link)` makes the command for the server that is asked next, as late as possible: nothing
+// suspends before it is sent. Its `words()` are sent. If its `must_repeat` returns true for the
+// reply, another command is composed; that of a script then sends its text. Throws as `link::exec`
 // does. All arguments must outlive the operation, except for `compose`.
 template <class Compose>
 [[nodiscard]] boost::asio::awaitable<answer> follow_key(topology& servers, std::string_view key,
@@ -35,7 +35,9 @@ template <class Compose>
         auto* asked = progress.asked_next != nullptr ? progress.asked_next : &servers.link_of(key);
         if (!asked->connected()) asked = co_await connected_link_of(servers, key, give_up_at);
         const auto before = asked == progress.asked_next ? prelude::ask : usual;
-        auto command = compose(*asked, is_repetition);
+        auto command = compose(*asked);
+        if constexpr (requires { command.send_text(); })
+            if (is_repetition) command.send_text();
         answer result(co_await asked->exec(command.words(), give_up_at, before), *asked);
         is_repetition = command.must_repeat(result);
         if (is_repetition) continue;
@@ -57,7 +59,7 @@ struct fixed_command {
 [[nodiscard]] inline boost::asio::awaitable<answer> exec_at(topology& servers, std::string_view key,
                                                             std::span<const std::string_view> words,
                                                             time_point give_up_at) {
-    const auto compose = [words](const link&, bool) { return fixed_command{words}; };
+    const auto compose = [words](const link&) { return fixed_command{words}; };
     return follow_key(servers, key, give_up_at, compose);
 }
 
