@@ -12,7 +12,14 @@ function(pawl_own target)
     # Asio is compiled once, in pawl_core: other files need only its declarations.
     target_compile_definitions(${target} PRIVATE
         BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED)
-    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion)
+    if(CMAKE_UNITY_BUILD)
+        # Several files are compiled as one: a local name may hide another file's, and what stands
+        # in an anonymous namespace looks as if it stood in a header.
+        target_compile_options(${target} PRIVATE -Wshadow=local -Wno-subobject-linkage)
+    else()
+        target_compile_options(${target} PRIVATE -Wshadow)
+    endif()
     if(PAWL_WARNINGS_AS_ERRORS)
         target_compile_options(${target} PRIVATE -Werror)
     endif()
@@ -81,6 +88,8 @@ endfunction()
 
 # Makes the functions of Boost in the object of SOURCE weak, like inline functions of its headers.
 function(pawl_weaken_boost target source)
+    file(GLOB_RECURSE sources ${PROJECT_SOURCE_DIR}/src/${source})
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     add_custom_command(TARGET ${target} POST_BUILD COMMAND ${PAWL_BOOST_SYMBOLS} weaken
         ${CMAKE_NM} ${CMAKE_OBJCOPY} ${CMAKE_AR} $<TARGET_FILE:${target}> ${source}.o VERBATIM)
 endfunction()

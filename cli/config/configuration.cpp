@@ -3,6 +3,7 @@
 
 #include "configuration.hpp"
 
+#include "environment.hpp"
 #include "lock_file.hpp"
 #include "trusted_file.hpp"
 #include "url_passwords.hpp"
@@ -16,11 +17,6 @@
 namespace pawl::cli {
 
 namespace {
-
-std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
 
 // Only the file's permissions protect the password, so others must not be able to read the file.
 void check_secrecy(const std::string& path, std::string_view url, bool readable_by_others) {
@@ -127,7 +123,7 @@ configured_url read_named_file(const config_file& config) {
 }  // namespace
 
 std::string home_folder() {
-    std::string value = variable("HOME");
+    std::string value = environment_variable("HOME");
     if (value.starts_with('/')) return value;
     const passwd* user = ::getpwuid(::geteuid());
     if (user == nullptr || user->pw_dir == nullptr) return {};
@@ -135,10 +131,10 @@ std::string home_folder() {
 }
 
 config_paths config_paths_of_environment() {
-    config_paths paths{.user = {}, .host = variable("PAWL_CONFIG")};
+    config_paths paths{.user = {}, .host = environment_variable("PAWL_CONFIG")};
     paths.host_is_named = !paths.host.empty();
     if (!paths.host_is_named) paths.host = "/etc/pawl/pawl.conf";
-    const std::string config = variable("XDG_CONFIG_HOME");
+    const std::string config = environment_variable("XDG_CONFIG_HOME");
     const std::string home = home_folder();
     if (config.starts_with('/'))
         paths.user = config + "/pawl/pawl.conf";

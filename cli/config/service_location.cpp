@@ -5,6 +5,7 @@
 
 #include "../ui/advice.hpp"
 #include "../ui/failure.hpp"
+#include "environment.hpp"
 #include "lock_file.hpp"
 #include "trusted_folder.hpp"
 #include "url_file.hpp"
@@ -17,11 +18,6 @@ namespace pawl::cli {
 
 namespace {
 
-std::string variable(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
 // Another user who can write to the folders of the lock file decides who holds the locks.
 std::string trusted_path(const std::string& base, const char* below) {
     expect_trusted_path(base, base + below);
@@ -30,7 +26,7 @@ std::string trusted_path(const std::string& base, const char* below) {
 
 // The XDG specification says that $XDG_STATE_HOME must be an absolute path.
 std::string default_path() {
-    const std::string state = variable("XDG_STATE_HOME");
+    const std::string state = environment_variable("XDG_STATE_HOME");
     if (state.starts_with('/')) return trusted_path(state, "/pawl/locks.db");
     const std::string home = home_folder();
     if (home.empty())
@@ -171,8 +167,8 @@ location_options location_from_environment() {
     return {.url = {},
             .url_file = {},
             .local = false,
-            .variable = variable("PAWL_URL"),
-            .file_variable = variable("PAWL_URL_FILE"),
+            .variable = environment_variable("PAWL_URL"),
+            .file_variable = environment_variable("PAWL_URL_FILE"),
             .files = config_paths_of_environment()};
 }
 

@@ -22,7 +22,7 @@ namespace pawl::cli {
 
 namespace {
 
-constexpr std::size_t most_bytes = 65536;
+constexpr std::size_t longest_file = 65536;
 constexpr auto longest_wait = std::chrono::seconds(5);
 
 class url_file {
@@ -49,7 +49,7 @@ public:
             if (size == 0) break;
             if (size > 0) {
                 text.append(block.data(), static_cast<std::size_t>(size));
-                if (text.size() > most_bytes)
+                if (text.size() > longest_file)
                     refuse("has more than 64 KiB in its first line; name a file with a URL.");
             } else if (errno == EAGAIN) {
                 wait_for_more(give_up_at);

@@ -19,7 +19,7 @@ namespace {
 constexpr pid_t first_scan_width = 256;
 // The same for the later rounds: as many as may be new since the last round.
 constexpr pid_t scan_width = 32;
-constexpr int max_rounds = 200;
+constexpr int most_kill_rounds = 200;
 
 // The newest process number of this PID namespace, or 0 if it is not known.
 pid_t newest_number() {
@@ -87,7 +87,7 @@ std::vector<process> youngest_processes(const process_predicate& is_wanted) {
 // is the last one, so it can miss such a child: the caller repeats.
 void kill_until_gone(const process_predicate& belongs_to_command) {
     pid_t width = first_scan_width;
-    for (int round = 0; round < max_rounds; ++round) {
+    for (int round = 0; round < most_kill_rounds; ++round) {
         const pid_t newest = newest_number();
         const bool found_any =
             visit_living(newest, newest - width, belongs_to_command,

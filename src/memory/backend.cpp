@@ -89,20 +89,19 @@ public:
             co_return;
         }
         for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
-            const auto& requested = batch.renewals()[i];
-            const auto& held = requested.held->claim;
+            const auto& each = batch.renewals()[i];
+            const auto& held = each.held->claim;
             const bool is_held = store_->run(
-                held.name, client_, [&](auto& table) { return table.renew(held, requested.ttl); });
+                held.name, client_, [&](auto& table) { return table.renew(held, each.ttl); });
             batch.settle(i, is_held ? renewal::outcome::extended : renewal::outcome::refused,
-                         sent_at + requested.ttl - drift(requested.ttl));
+                         sent_at + each.ttl - drift(each.ttl));
         }
     }
 
-    asio::awaitable<release_result> release(const hold& requested) override {
+    asio::awaitable<release_result> release(const hold& held) override {
         if (is_forked()) co_return release_result::unknown;
-        co_return co_await run<release_result>(requested.claim.name, [&requested](auto& table) {
-            return *table.release(requested.claim);
-        });
+        co_return co_await run<release_result>(
+            held.claim.name, [&held](auto& table) { return *table.release(held.claim); });
     }
 
     asio::awaitable<lock_info> inspect(std::string_view name) override {
@@ -116,10 +115,10 @@ public:
         co_return store_->list(prefix, *client_->time);
     }
 
-    asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
+    asio::awaitable<std::optional<grant>> downgrade(const hold& stored) override {
         const auto sent_at = begin_request();
         if (gate_) co_await pass_gate();
-        const auto& held = requested.claim;
+        const auto& held = stored.claim;
         const auto shared =
             store_->run(held.name, client_, [&](auto& table) { return table.downgrade(held); });
         if (!shared) co_return std::nullopt;

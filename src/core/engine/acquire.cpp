@@ -30,18 +30,17 @@ namespace {
 // One attempt of a poll.
 asio::awaitable<lease_handle> attempt(const engine::ptr& engine,
                                       const std::shared_ptr<lock_owner_state>& owner,
-                                      const std::string& name, const request& requested) {
-    if (requested.caller_value)
-        return engine->acquire_as(name, *requested.caller_value, requested.options,
-                                  requested.is_adopting);
-    request single_try(requested.options, polling{});
+                                      const std::string& name, const request& asked) {
+    if (asked.caller_value)
+        return engine->acquire_as(name, *asked.caller_value, asked.options, asked.is_adopting);
+    request single_try(asked.options, polling{});
     return engine->acquire(name, std::move(single_try), owner);
 }
 
 // True if the acquire is a loop of attempts: a try with several tries, or an acquire under a
 // caller's value, which never waits at the service.
-bool is_polled(const request& requested) {
-    return requested.caller_value || (requested.try_policy && requested.try_policy->tries != 1);
+bool is_polled(const request& asked) {
+    return asked.caller_value || (asked.try_policy && asked.try_policy->tries != 1);
 }
 
 // Polls as the try policy says, or until `options.wait` is over.
@@ -167,8 +166,7 @@ request to_request(const try_options& options) {
 lock_owner_state::lock_owner_state(const engine& engine)
     : waiting_room_(engine.time(), engine.strand()) {}
 
-lease_handle lock_owner_state::reenter(const std::string& name,
-                                       const lock_options& requested) const {
+lease_handle lock_owner_state::reenter(const std::string& name, const lock_options& options) const {
     const auto entry = held_.find(name);
     const auto lease = entry == held_.end() ? nullptr : entry->second.lock();
     if (!lease || !lease->has_handles()) return {};
@@ -177,14 +175,14 @@ lease_handle lock_owner_state::reenter(const std::string& name,
                                     "' was lost while this owner held it; destroy or release its "
                                     "handles before the next acquire.");
     const auto& held_claim = lease->granted_hold().claim;
-    if (held_claim.mode != lock_mode::exclusive && held_claim.mode != requested.mode)
+    if (held_claim.mode != lock_mode::exclusive && held_claim.mode != options.mode)
         throw error(errc::bad_option,
                     "This owner holds '" + name +
                         "' in another mode, and would wait for itself; release it first.");
-    if (held_claim.mode == lock_mode::permits && requested.permits > held_claim.permits)
+    if (held_claim.mode == lock_mode::permits && options.permits > held_claim.permits)
         throw error(errc::bad_option, "This owner holds " + std::to_string(held_claim.permits) +
                                           " permits of '" + name + "' and requests " +
-                                          std::to_string(requested.permits) +
+                                          std::to_string(options.permits) +
                                           "; release them first, or use another owner.");
     return lease_handle(lease, lease->add_handle());
 }
@@ -211,13 +209,13 @@ claim engine::make_claim(std::string name, const lock_options& options) const {
 std::string engine::make_owner() const { return random_hex(time(), 16); }
 
 // When a request that is sent now gives up. A single attempt does not wait.
-time_point engine::end_of_wait(const request& requested) const {
+time_point engine::end_of_wait(const request& asked) const {
     const auto now = time().now();
-    return requested.try_policy ? now : plus(now, requested.options.wait);
+    return asked.try_policy ? now : plus(now, asked.options.wait);
 }
 
-error engine::timeout_error(const std::string& name, const request& requested) const {
-    const auto wait = requested.stated_wait;
+error engine::timeout_error(const std::string& name, const request& asked) const {
+    const auto wait = asked.stated_wait;
     const auto limit = wait > duration{} ? "within " + duration_text(wait) : "in one attempt";
     const auto reason = backend_->unreachable_reason(name);
     // The service's own message is a sentence, which has its advice already.
@@ -227,8 +225,8 @@ error engine::timeout_error(const std::string& name, const request& requested) c
     if (!reason.empty())
         return {errc::unreachable, "The lock '" + name + "' was not acquired " + limit +
                                        ", and the service is away: " + reason + advice};
-    const auto permits = requested.options.permits;
-    const auto state = requested.options.mode != lock_mode::permits
+    const auto permits = asked.options.permits;
+    const auto state = asked.options.mode != lock_mode::permits
                            ? "The lock '" + name + "' was not free "
                        : permits == 1 ? "The semaphore '" + name + "' had no free permit "
                                       : "The semaphore '" + name + "' had fewer than " +
@@ -237,9 +235,8 @@ error engine::timeout_error(const std::string& name, const request& requested) c
             state + limit + "; wait longer, or see who has it with `pawl status '" + name + "'`."};
 }
 
-error engine::with_limit(const error& failure, const request& requested,
-                         time_point give_up_at) const {
-    const bool is_attempt = requested.try_policy || requested.stated_wait == duration{};
+error engine::with_limit(const error& failure, const request& asked, time_point give_up_at) const {
+    const bool is_attempt = asked.try_policy || asked.stated_wait == duration{};
     // Too few nodes may answer, or too many refuse, long before the limit of an attempt.
     const bool is_out_of_time = !is_attempt || time().now() >= plus(give_up_at, options_.try_limit);
     const bool is_silence = failure.reason() == errc::unreachable ||
@@ -247,49 +244,46 @@ error engine::with_limit(const error& failure, const request& requested,
     if (!is_silence) return failure;
     const auto limit =
         is_attempt ? " An attempt has " + duration_text(options_.try_limit) + " (try_limit)."
-                   : " The wait was " + duration_text(requested.stated_wait) + ".";
+                   : " The wait was " + duration_text(asked.stated_wait) + ".";
     return {failure.reason(), failure.what() + limit};
 }
 
 // A lock_owner sends one request for a name at a time. Its later requests find the lock and enter
 // it again.
 asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_state> owner,
-                                                  std::string name, request requested) {
+                                                  std::string name, request asked) {
     check_name(name);
-    check_options(requested.options);
-    const auto give_up_at = end_of_wait(requested);
+    check_options(asked.options);
+    const auto give_up_at = end_of_wait(asked);
     waiting_room::waiter place(owner->room(), name);
     bool is_first = place.is_first();
-    if (!is_first && requested.try_policy) co_return lease_handle{};
+    if (!is_first && asked.try_policy) co_return lease_handle{};
     if (!is_first) is_first = co_await place.wait_until_first(give_up_at);
-    if (!is_first) throw timeout_error(name, requested);
-    const auto durable = requested.options.durable;
-    auto handle = owner->reenter(name, requested.options);
+    if (!is_first) throw timeout_error(name, asked);
+    const auto durable = asked.options.durable;
+    auto handle = owner->reenter(name, asked.options);
     if (handle.held_lease) {
         // The hold may be less durable than this entry requires.
         if (durable != durability::primary)
             co_await confirm_durability({&handle, 1}, durable, give_up_at);
         co_return handle;
     }
-    handle = co_await acquire(name, std::move(requested), nullptr, give_up_at);
+    handle = co_await acquire(name, std::move(asked), nullptr, give_up_at);
     if (handle.held_lease) owner->remember(name, handle.held_lease);
     co_return handle;
 }
 
-asio::awaitable<lease_handle> engine::acquire(std::string name, request requested,
+asio::awaitable<lease_handle> engine::acquire(std::string name, request asked,
                                               std::shared_ptr<lock_owner_state> owner,
                                               std::optional<time_point> wait_end) {
-    if (is_polled(requested))
-        co_return co_await poll(shared_from_this(), std::move(owner), std::move(name),
-                                std::move(requested));
-    if (owner)
-        co_return co_await acquire_for(std::move(owner), std::move(name), std::move(requested));
-    const auto wait_ends_at = wait_end.value_or(end_of_wait(requested));
+    if (is_polled(asked)) co_return co_await poll(shared_from_this(), owner, name, asked);
+    if (owner) co_return co_await acquire_for(owner, name, asked);
+    const auto wait_ends_at = wait_end.value_or(end_of_wait(asked));
     auto give_up_at = wait_ends_at;
-    const auto& options = requested.options;
+    const auto& options = asked.options;
     check_name(name);
     check_options(options);
-    const bool single_attempt = requested.try_policy.has_value();
+    const bool single_attempt = asked.try_policy.has_value();
     check_mode(options, *backend_);
     throw_if_closed();
     auto reservation = reserve_lease(make_claim(name, options), options.max_hold);
@@ -304,7 +298,7 @@ asio::awaitable<lease_handle> engine::acquire(std::string name, request requeste
                                      bypasses_room && !single_attempt ? name : std::string());
     bool is_first = !waiter || waiter->is_first();
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
-    if (!is_first) throw timeout_error(name, requested);
+    if (!is_first) throw timeout_error(name, asked);
     std::unique_ptr<attempt_pauses> pauses;  // few acquires need them
     for (;;) {
         const auto began = time().now();
@@ -328,8 +322,8 @@ asio::awaitable<lease_handle> engine::acquire(std::string name, request requeste
         }
         if (!failure && single_attempt) co_return lease_handle{};
         const auto now = time().now();
-        if (now >= wait_ends_at && failure) throw with_limit(*failure, requested, wait_ends_at);
-        if (now >= wait_ends_at) throw timeout_error(name, requested);
+        if (now >= wait_ends_at && failure) throw with_limit(*failure, asked, wait_ends_at);
+        if (now >= wait_ends_at) throw timeout_error(name, asked);
         if (failure && !failure->is_transient()) throw error(*failure);
         // A service that hands locks over has a queue, in which the next attempt waits.
         const bool is_repeated_at_once =

@@ -45,8 +45,7 @@ public:
 
     // Another handle of a hold of this owner; empty if there is no such hold. Throws errc::lost if
     // the hold is lost, and errc::bad_option if the hold does not include the requested one.
-    [[nodiscard]] lease_handle reenter(const std::string& name,
-                                       const lock_options& requested) const;
+    [[nodiscard]] lease_handle reenter(const std::string& name, const lock_options& options) const;
     void remember(const std::string& name, const std::shared_ptr<lease>& lease);
     [[nodiscard]] waiting_room& room() noexcept { return waiting_room_; }
 

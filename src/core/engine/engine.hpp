@@ -68,7 +68,7 @@ public:
     // Strand. With a try policy, the handle is empty if the lock is taken. Throws pawl::error.
     // Without a lock_owner, each call acts as a new one. `wait_end`: of a wait that has begun;
     // empty: the wait begins now. Defined in acquire.cpp.
-    boost::asio::awaitable<lease_handle> acquire(std::string name, request requested,
+    boost::asio::awaitable<lease_handle> acquire(std::string name, request asked,
                                                  std::shared_ptr<lock_owner_state> owner = {},
                                                  std::optional<time_point> wait_end = {});
 
@@ -87,10 +87,10 @@ public:
                                                     lock_options options, bool adopting);
 
     // Strand. The error for a wait that is over: the lock was not free, or the service is away.
-    [[nodiscard]] error timeout_error(const std::string& name, const request& requested) const;
+    [[nodiscard]] error timeout_error(const std::string& name, const request& asked) const;
     // The failure of a request that is over, with the limit that the caller has set, if that has
     // ended it. `give_up_at` of an attempt that does not wait is its beginning.
-    [[nodiscard]] error with_limit(const error& failure, const request& requested,
+    [[nodiscard]] error with_limit(const error& failure, const request& asked,
                                    time_point give_up_at) const;
     // Strand. The pauses of a wait while the service is away.
     [[nodiscard]] outage make_outage() { return {time(), strand_, options_.log}; }
@@ -170,9 +170,9 @@ private:
 
     void prepare(const service& service);
     void throw_if_closed() const;
-    [[nodiscard]] time_point end_of_wait(const request& requested) const;
+    [[nodiscard]] time_point end_of_wait(const request& asked) const;
     boost::asio::awaitable<lease_handle> acquire_for(std::shared_ptr<lock_owner_state> owner,
-                                                     std::string name, request requested);
+                                                     std::string name, request asked);
     claim make_claim(std::string name, const lock_options& options) const;
     std::string make_owner() const;
     lease_keeper::reservation reserve_lease(claim requested, duration max_hold);

@@ -28,11 +28,11 @@ error ended_in_downgrade(const lease& lease, const error& failure) {
 asio::awaitable<std::optional<grant>> request_downgrade(backend& backend, runtime& time,
                                                         asio::any_io_executor strand,
                                                         std::shared_ptr<lease> lease) {
-    auto requested = lease->granted_hold();
+    auto held = lease->granted_hold();
     for (;;) {
-        requested.claim.ttl = renewal_ttl(*lease, time.now(), backend.capabilities());
+        held.claim.ttl = renewal_ttl(*lease, time.now(), backend.capabilities());
         try {
-            co_return co_await backend.downgrade(requested);
+            co_return co_await backend.downgrade(held);
         } catch (const error& e) {
             const bool is_over = !is_kept_in_this_process(*lease) &&
                                  (!e.is_transient() || time.now() >= lease->deadline());

@@ -22,22 +22,22 @@ namespace pawl::core {
 namespace {
 
 std::atomic<loss_watchdog*> current_watchdog{nullptr};
-std::mutex creation_mutex;
+std::mutex watchdog_creation;
 
 // The child of a fork has the list of leases but not the thread, so it starts with neither. The
 // mutex is held during the fork, so the child does not copy it while another thread holds it.
-const int fork_handlers =
-    ::pthread_atfork([] { creation_mutex.lock(); }, [] { creation_mutex.unlock(); },
+const int survives_forks =
+    ::pthread_atfork([] { watchdog_creation.lock(); }, [] { watchdog_creation.unlock(); },
                      [] {
                          current_watchdog.store(nullptr);
-                         creation_mutex.unlock();
+                         watchdog_creation.unlock();
                      });
 
 }  // namespace
 
 loss_watchdog& loss_watchdog::instance() {
     if (auto* watchdog = current_watchdog.load(std::memory_order_acquire)) return *watchdog;
-    const std::lock_guard lock(creation_mutex);
+    const std::lock_guard lock(watchdog_creation);
     if (auto* watchdog = current_watchdog.load(std::memory_order_acquire)) return *watchdog;
     auto* watchdog = new loss_watchdog;  // never destroyed: its thread runs until the process ends
     current_watchdog.store(watchdog, std::memory_order_release);

@@ -12,10 +12,10 @@ namespace pawl::core {
 
 // Rounded up to the service's unit, and at least its least ttl: a hold must not end earlier at the
 // service than its client believes.
-[[nodiscard]] constexpr duration service_ttl(duration requested,
+[[nodiscard]] constexpr duration service_ttl(duration ttl,
                                              const capabilities& capabilities) noexcept {
     const auto unit = capabilities.ttl_granularity;
-    const auto units = requested / unit + (requested % unit > duration{} ? 1 : 0);
+    const auto units = ttl / unit + (ttl % unit > duration{} ? 1 : 0);
     return std::max<duration>(units * unit, capabilities.least_ttl);
 }
 

@@ -21,18 +21,18 @@ bool occupancy::admits(lock_mode mode) const noexcept {
     return !mode_ || (mode == mode_ && !excludes_all());
 }
 
-bool occupancy::admits(lock_share requested, std::uint32_t total_permits) const noexcept {
-    if (!admits(requested.mode)) return false;
-    return requested.mode != lock_mode::permits || permits_ + requested.permits <= total_permits;
+bool occupancy::admits(lock_share share, std::uint32_t total_permits) const noexcept {
+    if (!admits(share.mode)) return false;
+    return share.mode != lock_mode::permits || permits_ + share.permits <= total_permits;
 }
 
-bool exceeds_total(lock_share requested, std::uint32_t total_permits) noexcept {
-    return requested.mode == lock_mode::permits && requested.permits > total_permits;
+bool exceeds_total(lock_share share, std::uint32_t total_permits) noexcept {
+    return share.mode == lock_mode::permits && share.permits > total_permits;
 }
 
-bool admits_newcomer(lock_share requested, bool has_waiters, const occupancy& present,
+bool admits_newcomer(lock_share share, bool has_waiters, const occupancy& present,
                      std::uint32_t total_permits) noexcept {
-    return !has_waiters && present.admits(requested, total_permits);
+    return !has_waiters && present.admits(share, total_permits);
 }
 
 queue_step step_of(lock_share first, bool is_dead, const occupancy& present,

@@ -31,7 +31,7 @@ public:
     // True if the mode allows another holder.
     [[nodiscard]] bool admits(lock_mode mode) const noexcept;
     // True if the mode allows another holder and enough permits are free.
-    [[nodiscard]] bool admits(lock_share requested, std::uint32_t total_permits) const noexcept;
+    [[nodiscard]] bool admits(lock_share share, std::uint32_t total_permits) const noexcept;
 
 private:
     std::optional<lock_mode> mode_;
@@ -49,11 +49,11 @@ template <class Holders>
 }
 
 // True if the claim can never be granted while the semaphore has this total.
-[[nodiscard]] bool exceeds_total(lock_share requested, std::uint32_t total_permits) noexcept;
+[[nodiscard]] bool exceeds_total(lock_share share, std::uint32_t total_permits) noexcept;
 
 // True if a caller that is not in the queue gets the lock. No caller passes a waiter, whether its
 // claim is `fair` or not.
-[[nodiscard]] bool admits_newcomer(lock_share requested, bool has_waiters, const occupancy& present,
+[[nodiscard]] bool admits_newcomer(lock_share share, bool has_waiters, const occupancy& present,
                                    std::uint32_t total_permits) noexcept;
 
 // The step for the first waiter of a queue.

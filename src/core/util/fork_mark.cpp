@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<std::uint32_t> fork_count{0};
 
-const int fork_handlers = [] {
+const int counts_forks = [] {
     return ::pthread_atfork(nullptr, nullptr,
                             [] { fork_count.fetch_add(1, std::memory_order_relaxed); });
 }();

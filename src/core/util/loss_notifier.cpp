@@ -13,22 +13,22 @@ namespace pawl::core {
 namespace {
 
 std::atomic<loss_notifier*> current_notifier{nullptr};
-std::mutex creation_mutex;
+std::mutex notifier_creation;
 
 // The child of a fork has the list but not the threads, so it starts with neither. The mutex is
 // held during the fork, so the child does not copy it while another thread holds it.
-const int fork_handlers =
-    ::pthread_atfork([] { creation_mutex.lock(); }, [] { creation_mutex.unlock(); },
+const int threads_survive_forks =
+    ::pthread_atfork([] { notifier_creation.lock(); }, [] { notifier_creation.unlock(); },
                      [] {
                          current_notifier.store(nullptr);
-                         creation_mutex.unlock();
+                         notifier_creation.unlock();
                      });
 
 }  // namespace
 
 loss_notifier& loss_notifier::instance() {
     if (auto* notifier = current_notifier.load(std::memory_order_acquire)) return *notifier;
-    const std::lock_guard lock(creation_mutex);
+    const std::lock_guard lock(notifier_creation);
     if (auto* notifier = current_notifier.load(std::memory_order_acquire)) return *notifier;
     // Never destroyed: its threads may run until the process ends
     auto* notifier = new loss_notifier;

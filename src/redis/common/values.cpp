@@ -21,7 +21,7 @@ std::string sanitized_field(std::string_view text, std::size_t max_size) {
 }
 
 template <class Number>
-bool parse_number(std::string_view text, Number& result) {
+bool read_number(std::string_view text, Number& result) {
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), result);
     return parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size();
 }
@@ -64,8 +64,8 @@ holder parse_value(std::string_view value) {
     }
     std::int64_t since_ms = 0;
     result.owner = std::string(value.substr(0, 8));
-    if (count < parts.size() || !parse_number(parts[2], result.pid) ||
-        !parse_number(parts[5], since_ms)) {
+    if (count < parts.size() || !read_number(parts[2], result.pid) ||
+        !read_number(parts[5], since_ms)) {
         result.pid = 0;
         return result;
     }

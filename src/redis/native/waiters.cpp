@@ -53,7 +53,7 @@ void waiter_table::notify_key(std::string_view lock_key) {
 namespace {
 
 // How far the server's clock and counter may seem ahead. Beyond that, a refresh checks the grant.
-constexpr auto clock_slack = 1s;
+constexpr auto longest_skew = 1s;
 
 std::uint64_t token_at(std::uint64_t epoch, std::chrono::milliseconds since_1970) {
     const auto it = core::clock_token(std::chrono::system_clock::time_point(since_1970));
@@ -67,7 +67,7 @@ bool is_plausible(const waiter& recipient, fencing_token token, std::uint64_t ep
     if (recipient.reply_server_ms < 0) return false;
     const auto granted = milliseconds_of(server_ms);
     const auto elapsed = std::chrono::ceil<std::chrono::milliseconds>(now - recipient.sent_at);
-    const auto latest = milliseconds_of(recipient.reply_server_ms) + elapsed + clock_slack;
+    const auto latest = milliseconds_of(recipient.reply_server_ms) + elapsed + longest_skew;
     if (granted > latest || token.value() > token_at(epoch, latest)) return false;
     return recipient.mode_code == "s" || token.value() >= token_at(epoch, granted);
 }

@@ -46,7 +46,7 @@ constexpr std::string_view latches = "decrby getrange pubsub|numsub";
 constexpr std::string_view admin = "scan zadd zcard zrem zscore lpop lindex incrby";
 }  // namespace redisson_layout
 
-namespace redlock {
+namespace of_redlock {
 constexpr std::string_view common_locks =
     "del exists pttl pexpire publish pubsub|numsub zadd zrem zpopmin";
 constexpr std::string_view fenced_locks = "set get hmget hget hset";
@@ -55,7 +55,7 @@ constexpr std::string_view plain_locks = "set get";
 constexpr std::string_view redisson_locks = "hset hexists hkeys";
 constexpr std::string_view admin = "scan zcard";
 constexpr std::string_view fenced_admin = "zrange";
-}  // namespace redlock
+}  // namespace of_redlock
 
 // In both layouts.
 constexpr std::string_view replicas = "wait";
@@ -154,15 +154,15 @@ std::vector<std::string> redlock_commands(const options& node, bool fenced,
     std::vector<std::string> commands;
     append(commands, always);
     append(commands, scripts);
-    append(commands, redlock::common_locks);
+    append(commands, of_redlock::common_locks);
     if (fenced)
-        append(commands, redlock::fenced_locks);
+        append(commands, of_redlock::fenced_locks);
     else
-        append(commands, is_redisson ? redlock::redisson_locks : redlock::plain_locks);
+        append(commands, is_redisson ? of_redlock::redisson_locks : of_redlock::plain_locks);
     // A forced release also ends the holds of readers.
-    if (fenced && (features.modes || features.admin)) append(commands, redlock::readers);
-    if (features.admin) append(commands, redlock::admin);
-    if (features.admin && fenced) append(commands, redlock::fenced_admin);
+    if (fenced && (features.modes || features.admin)) append(commands, of_redlock::readers);
+    if (features.admin) append(commands, of_redlock::admin);
+    if (features.admin && fenced) append(commands, of_redlock::fenced_admin);
     if (features.admin) append(commands, doctor);
     return commands;
 }

@@ -26,9 +26,6 @@ using boost::system::error_code;
 namespace pawl::redis {
 namespace {
 
-// The largest buffer that an idle connection keeps.
-constexpr std::size_t max_idle_buffer = 64 << 10;
-
 void clear_sent(std::string& buffer) noexcept {
     buffer.clear();
     // Not an assignment: that of an empty string keeps the buffer.

@@ -12,8 +12,6 @@ namespace pawl::redis {
 namespace {
 
 constexpr std::size_t min_read_size = 4096;
-// The largest buffer that an idle connection keeps.
-constexpr std::size_t max_idle_buffer = 64 << 10;
 
 received_message::kind kind_of(char first) noexcept {
     if (first == '>') return received_message::kind::push;

@@ -20,6 +20,9 @@
 
 namespace pawl::redis {
 
+// The largest buffer that an idle connection keeps.
+inline constexpr std::size_t max_idle_buffer = 64 << 10;
+
 struct received_message {
     enum class kind : std::uint8_t {
         reply,
