@@ -4,6 +4,8 @@
 #include "durable_grants.hpp"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace asio = boost::asio;
 

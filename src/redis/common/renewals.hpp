@@ -4,7 +4,7 @@
 // Renewals of a batch: which of them share a request, and what the reply to it means.
 #pragma once
 
-#include "../scripting/run_script.hpp"
+#include "../topology/follow_key.hpp"
 #include "core/util/spi.hpp"
 #include "renewal_call.hpp"
 #include "server_access.hpp"

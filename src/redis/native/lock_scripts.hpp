@@ -6,8 +6,8 @@
 
 #include "../common/keys.hpp"
 #include "../common/server_access.hpp"
-#include "../scripting/run_script.hpp"
-#include "../scripting/short_text.hpp"
+#include "../scripting/server_words.hpp"
+#include "../topology/follow_key.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -8,6 +8,7 @@
 #include "../../core/util/wakeup.hpp"
 #include "../common/acquire_attempt.hpp"
 #include "../common/lock_base.hpp"
+#include "../scripting/run_script.hpp"
 #include "backend.hpp"
 #include "calls/lock_calls.hpp"
 #include "latches.hpp"

@@ -38,7 +38,8 @@ template <class Compose>
         auto command = compose(*asked);
         if constexpr (requires { command.send_text(); })
             if (is_repetition) command.send_text();
-        answer result(co_await asked->exec(command.words(), give_up_at, before), *asked);
+        auto received = co_await asked->exec(command.words(), give_up_at, before);
+        answer result(std::move(received), *asked);
         is_repetition = command.must_repeat(result);
         if (is_repetition) continue;
         if (result.type != reply::kind::error || !servers.may_follow(result)) co_return result;
