@@ -5,6 +5,7 @@
 // other, and to all of them at the same time. The worker of `./dev bench redlock`.
 #include "workers.hpp"
 
+#include <pawl/blocking/redlock_administration.hpp>
 #include <pawl/client.hpp>
 #include <pawl/redlock.hpp>
 
@@ -178,7 +179,7 @@ void measure(redlock_worker& worker, int pairs, std::size_t majority) {
 }  // namespace
 
 void begin_redlock_set(const std::string& url) {
-    pawl::redlock::begin_set(pawl::redlock::parse(url));
+    pawl::blocking::redlock_administration(pawl::redlock::parse(url)).begin_set();
 }
 
 // Lines of input and output:

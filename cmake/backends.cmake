@@ -13,7 +13,7 @@ pawl_backend(redis
     URLS redlock://HOST redlocks://HOST
     NAMESPACES redis redlock
     EXPORTS redis::at redis::least_rights redis::access_rule::line
-    EXPORTS redlock::at redlock::parse redlock::begin_set redlock::examine_set
+    EXPORTS redlock::at redlock::parse
     PARTS net
     PACKAGE OpenSSL
     LIBRARIES OpenSSL::SSL OpenSSL::Crypto
@@ -31,7 +31,7 @@ pawl_backend(sqlite
     PKG_CONFIG sqlite3
     DEBIAN libsqlite3-dev
     CONAN "sqlite3/[>=3.35]"
-    MAY_SLEEP database.cpp schema.cpp)
+    MAY_SLEEP database.cpp schema.cpp worker.cpp)
 
 pawl_backend(memory
     TITLE "Locks in the memory of one process"

@@ -8,6 +8,8 @@
 #       Makes the functions of MEMBER weak, so that the program's own copies replace them.
 #   boost_symbols.sh rename ARCHIVE RESULT
 #       RESULT is ARCHIVE with another name for namespace boost.
+#   boost_symbols.sh hide NM MAP RESULT ARCHIVE...
+#       RESULT is the version script MAP without the functions of Pawl that need the private Boost.
 set -eu
 
 weaken() {
@@ -35,6 +37,20 @@ rename() {
     LC_ALL=C sed 's/5boost/5pawl_/g
         s/asio_\(detail_posix_thread_function\|signal_handler\)/pawl_\1/g' "$archive" \
         >"$result.part"
+    mv "$result.part" "$result"
+}
+
+# A program has no types of the private Boost, so it cannot call these functions of the async API.
+# In a version script an exact name has precedence over a pattern.
+hide() {
+    nm=$1 map=$2 result=$3
+    shift 3
+    {
+        sed '/local:/q' "$map"
+        "$nm" --defined-only --extern-only "$@" 2>/dev/null |
+            sed -n 's/^.* \(_Z[A-Z]*4pawl.*5pawl_.*\)$/        \1;/p' | LC_ALL=C sort -u
+        sed '1,/local:/d' "$map"
+    } >"$result.part"
     mv "$result.part" "$result"
 }
 

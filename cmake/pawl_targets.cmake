@@ -128,6 +128,14 @@ ${arg_MARKER} link_either_pawl_or_pawl_asio_but_not_both = 0; }\n")
     # Files, not targets: programs must not inherit the usage requirements of the archives.
     list(TRANSFORM arg_ARCHIVES REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
     add_dependencies(${target} ${arg_ARCHIVES})
+    if(arg_KIND STREQUAL "sync")
+        set(patterns ${map})
+        set(map ${PROJECT_BINARY_DIR}/generated/lib${arg_NAME}.names.map)
+        add_custom_command(OUTPUT ${map}
+            COMMAND ${PAWL_BOOST_SYMBOLS} hide ${CMAKE_NM} ${patterns} ${map} ${files}
+            DEPENDS ${patterns} ${arg_ARCHIVES} VERBATIM)
+        target_sources(${target} PRIVATE ${map})
+    endif()
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${arg_NAME} VERSION ${PROJECT_VERSION}
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS "${map};${files}")

@@ -124,9 +124,9 @@ void list_takes_the_prefix_literally(fixture& service_fixture) {
 void its_capabilities_are_the_fixtures(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     boost::asio::io_context loop;
-    backend_context context;
+    spi::backend_context context;
     context.strand = loop.get_executor();
-    context.time = &real_runtime();
+    context.time = &spi::real_runtime();
     require(env.target.open(std::move(context))->capabilities() == service_fixture.capabilities(),
             "the backend's capabilities are not those of its fixture");
 }

@@ -23,6 +23,9 @@
 namespace pawl::conformance {
 
 using namespace std::chrono_literals;
+using spi::capabilities;
+using spi::drift;
+using spi::fairness;
 
 // For an effect that must not need the end of a lease: such tests use ttls of a minute.
 inline constexpr duration soon = 10s;

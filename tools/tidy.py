@@ -57,8 +57,7 @@ MAY_INCLUDE = {
     "src/redis/redisson": {"src/core", "src/redis/common", "src/redis/doctor",
                            "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
     "src/redis/redlock": {"src/core", "src/net", "src/redis/common", "src/redis/doctor",
-                          "src/redis/redisson", "src/redis/scripting", "src/redis/topology",
-                          "src/redis/transport"},
+                          "src/redis/scripting", "src/redis/topology", "src/redis/transport"},
     "src/redis/scriptless": {"src/core", "src/redis/common", "src/redis/doctor",
                              "src/redis/topology", "src/redis/transport"},
     "src/registry": {"src/core"},
@@ -92,6 +91,7 @@ SLEEPS = re.compile(r"\b(?:sleep_for|usleep|nanosleep|sleep)\s*\(")
 # These name what no other file may contain.
 NAMES_THE_RULES = {"tidy.py", "tidy_test.py", "words.py", "prose.py", "CONTRIBUTING.md"}
 SKIPPED_TESTS = re.compile(r"GTEST_SKIP|DISABLED_")
+SNAKE_TEST = re.compile(r"\bTEST(?:_[FP])?\(\w+,\s*[a-z]")
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX|HACK)\b")
 BANNER = re.compile(r"^\s*(?://|#|--)\s*[-=*#/]{4,}|/\*{4,}")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|root)/\w|(?<![\w.$}])/home/\w")
@@ -295,6 +295,8 @@ def check_clocks(path, text, code, report):
                                            "comment why the pause is the effect")
     for match in SKIPPED_TESTS.finditer(code):
         report.error(path, line_of(code, match.start()), "a test that does not run")
+    for match in SNAKE_TEST.finditer(code):
+        report.error(path, line_of(code, match.start()), "a test's name in snake case")
 
 
 def check_scripts(path, text, code, report):

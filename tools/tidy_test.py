@@ -193,6 +193,7 @@ class Rules(unittest.TestCase):
         self.passes("tests/unit/a.cpp",
                     "// The fault lasts so long.\nvoid f() { sleep_for(1s); }\n")
         self.fails("does not run", "tests/unit/a.cpp", "TEST(a, DISABLED_b) {}\n")
+        self.fails("snake case", "tests/unit/a.cpp", "TEST(Lock, is_free) {}\n")
 
     def test_scripts(self):
         self.fails("Lua in C++", "src/redis/native/a.cpp", 'auto a = "return redis.call(1)";\n')

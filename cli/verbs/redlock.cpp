@@ -8,7 +8,7 @@
 #include "verbs.hpp"
 
 #if PAWL_WITH_REDIS
-#include <pawl/redlock.hpp>
+#include <pawl/blocking/redlock_administration.hpp>
 #endif
 
 #include <unistd.h>
@@ -95,19 +95,19 @@ int redlock_set(const redlock_options& options) {
         throw failure(exit_code::usage,
                       "Only Redlock has a set of nodes; name them, as in: pawl redlock status --on "
                       "redlock://HOST1,HOST2,HOST3.");
-    const auto settings = redlock::parse(location.secret_url);
+    const blocking::redlock_administration set(redlock::parse(location.secret_url));
     if (options.operation == "init") {
         if (!options.force) {
-            const auto nodes = redlock::examine_set(settings, false);
+            const auto nodes = set.examine();
             if (all_vote(nodes)) {
                 say("These nodes are a set already, and it grants locks; there is nothing to do.");
                 return show(nodes, options.json);
             }
         }
         check_confirmation(options);
-        redlock::begin_set(settings, options.force);
+        set.begin_set(options.force);
     }
-    return show(redlock::examine_set(settings, options.operation == "rejoin"), options.json);
+    return show(options.operation == "rejoin" ? set.rejoin() : set.examine(), options.json);
 }
 #else
 int redlock_set(const redlock_options&) {

@@ -7,6 +7,7 @@
 #include "screen.hpp"
 #include "support/process.hpp"
 
+#include <pawl/blocking/redlock_administration.hpp>
 #include <pawl/redlock.hpp>
 
 #include <algorithm>
@@ -84,7 +85,7 @@ int run_redlock_sale() {
         "The lock is in five private Redis servers, which know nothing of each other:\n%s\n",
         servers.url().c_str());
     // Nobody can hold a lock of servers that have just been started. So they need not wait.
-    pawl::redlock::begin_set(pawl::redlock::parse(servers.url()));
+    pawl::blocking::redlock_administration(pawl::redlock::parse(servers.url())).begin_set();
     std::vector<outcome> outcomes;
     outcomes.push_back(run({.name = "no lock", .url = ""}));
     outcomes.push_back(run({.name = "Redlock", .url = servers.url()},

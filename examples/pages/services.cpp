@@ -5,8 +5,11 @@
 // of it needs a Redis server.
 #include <pawl/blocking.hpp>
 #include <pawl/blocking/mutex.hpp>
+#include <pawl/blocking/redlock_administration.hpp>
 #include <pawl/client.hpp>
 #include <pawl/redis.hpp>
+#include <pawl/redlock.hpp>
+#include <pawl/redlock_administration.hpp>
 #include <pawl/with_diagnostics.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -30,10 +33,44 @@ std::string request_token() { return "token"; }
 
 pawl::redis::options with_a_token() {
     pawl::redis::options options;
-    options.host = "locks.example.com";
+    options.where = pawl::redis::server{.host = "locks.example.com"};
     options.tls.enabled = true;
     options.credentials = [] { return pawl::login{"app", request_token()}; };
     return options;
+}
+
+// docs/backends/redis.md
+pawl::service of_one_server() {
+    return pawl::redis::at({.where = pawl::redis::server{.host = "db"}});
+}
+
+pawl::service of_a_monitored_master() {
+    const pawl::redis::sentinels named{.addresses = {{"s1"}, {"s2"}, {"s3"}},
+                                       .master_name = "orders"};
+    return pawl::redis::at({.where = named, .user = "app", .password_file = "/run/secrets/redis"});
+}
+
+pawl::service of_a_cluster() {
+    return pawl::redis::at({.where = pawl::redis::cluster{.nodes = {{"n1"}, {"n2"}, {"n3"}}}});
+}
+
+// docs/backends/redlock.md
+pawl::redlock::options three_nodes() {
+    using pawl::redis::server;
+    return {.nodes = {server{"a"}, server{"b"}, server{"c"}}, .ttl_max = 30s, .user = "app"};
+}
+
+void begin_the_set() {
+    const pawl::blocking::redlock_administration set(three_nodes());
+    set.begin_set();
+    for (const auto& each : set.examine())
+        if (!each.votes) std::cerr << each.name << ": " << each.objection << '\n';
+}
+
+asio::awaitable<void> let_nodes_join_again(pawl::redlock::administration& set) {
+    const auto nodes = co_await set.async_rejoin();
+    for (const auto& each : nodes)
+        if (!each.warning.empty()) std::cerr << each.name << ": " << each.warning << '\n';
 }
 
 // docs/guide/tutorial.md

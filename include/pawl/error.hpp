@@ -45,7 +45,7 @@ enum class errc {
     not_durable,    // the lock was granted and released again, because too few copies of the grant
                     // were made in time [resource_unavailable_try_again]
     no_set,         // Redlock's nodes form no set that grants locks yet, or a majority of them has
-                    // lost its data: see redlock::begin_set [resource_unavailable_try_again]
+                    // lost its data: see redlock::administration [resource_unavailable_try_again]
     other_set       // so many of Redlock's nodes belong to another set that no majority is left;
                     // waiting does not help
 };

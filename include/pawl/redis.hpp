@@ -15,14 +15,20 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace pawl::redis {
 
-// Where a node of a cluster is.
-struct node_address {
-    std::string host;           // a name or a numeric address
-    std::uint16_t port = 6379;  // of the node
+// One server.
+struct server {
+    std::string host = "127.0.0.1";  // a name or a numeric address
+    std::uint16_t port = 6379;       // of the server
+};
+
+// One server on this host.
+struct unix_socket {
+    std::string path{};  // at most 107 bytes
 };
 
 // Where a Sentinel is.
@@ -31,10 +37,10 @@ struct sentinel_address {
     std::uint16_t port = 26379;  // of the Sentinel
 };
 
-// Without addresses, no Sentinel is asked, and the others must keep their defaults.
-struct sentinel_options {
-    // Some of the Sentinels, or one name for all of them; the client asks them for the others. At
-    // most 16.
+// The master that Sentinels name.
+struct sentinels {
+    // Some of the Sentinels, or one name for all of them; the client asks them for the others. 1 to
+    // 16.
     std::vector<sentinel_address> addresses{};
     std::string master_name{};  // as in the Sentinels' configuration
     std::string user{};         // of the Sentinels; empty: the default user
@@ -44,6 +50,14 @@ struct sentinel_options {
     std::string password_file{};
     std::function<login()> credentials{};
 };
+
+// A Redis Cluster.
+struct cluster {
+    std::vector<server> nodes{};  // some of them; the client asks them for the others. 1 to 16.
+};
+
+// Where the locks are.
+using where = std::variant<server, unix_socket, sentinels, cluster>;
 
 // The form of a lock's data in the server.
 enum class key_layout : std::uint8_t {
@@ -59,13 +73,12 @@ enum class redisson_object : std::uint8_t {
     semaphore   // as `lock`, but permits are those of Semaphore, which has no leases
 };
 
-// How to reach a server, and where in it the locks are.
+// How to reach the locks. User, password and `tls` are those of the server, of the master that
+// Sentinels name, or of every node of a cluster.
 struct options {
-    std::string host = "127.0.0.1";  // a name or a numeric address
-    std::uint16_t port = 6379;       // of the server
-    std::string unix_socket{};       // a path of at most 107 bytes; host and port are then unused
-    std::string user{};              // empty: the server's default user
-    std::string password{};          // empty: none
+    redis::where where = server();  // such as redis::server{.host = "db"}
+    std::string user{};             // empty: the server's default user
+    std::string password{};         // empty: none
     // A regular file whose first line is the password. Not readable by everybody, unless it is
     // mounted read-only. Read again for each new connection, so that a password can change.
     std::string password_file{};
@@ -79,16 +92,8 @@ struct options {
     // Only one of `password`, `password_file` and `credentials` may be set. When the server refuses
     // a new password, the next attempt uses the last one that it accepted, and so on in turn.
     std::function<login()> credentials{};
-    std::uint32_t database = 0;  // selected after connecting
-    tls_options tls{};           // off by default
-    // With addresses: the Sentinels name the master's host and port. `host`, `port` and
-    // `unix_socket` must then keep their defaults. User, password and `tls` are those of the
-    // master.
-    sentinel_options sentinel{};
-    // With addresses: a Redis Cluster, of which these are some of the nodes, at most 16; the client
-    // asks them for the others. `host`, `port`, `unix_socket`, `database` and `sentinel` must then
-    // keep their defaults. User, password and `tls` are those of every node.
-    std::vector<node_address> cluster_nodes{};
+    std::uint32_t database = 0;  // selected after connecting; a cluster has only database 0
+    tls_options tls{};           // off by default; a unix socket has none
     // The first part of every key and channel, so that ACLs can separate tenants: 1 to 64
     // characters without spaces, braces and percent signs. Native layout only, and not together
     // with `key`.

@@ -11,27 +11,44 @@
 #include <pawl/types.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace pawl::redlock {
 
+// Where a node is: an independent server, which is no replica, or the master that Sentinels name. A
+// failover of such a master is a loss of the node's data.
+using where = std::variant<redis::server, redis::sentinels>;
+
 // All clients of a set must name the same nodes, in any order, with the same `ttl_max`: otherwise
 // the nodes refuse them. Without fencing nothing refuses them, and exclusion breaks.
 struct options {
-    // 3, 5 or 7 nodes: independent servers, none of them a replica, or masters that Sentinels name.
-    // A failover of such a master is a loss of the node's data. Namespaces, key templates, layouts,
-    // databases, timeouts and token retentions of the nodes must be equal.
-    std::vector<redis::options> nodes{};
+    std::vector<where> nodes{};  // 3, 5 or 7
     // The longest ttl of a lease: 100 ms to 1 h. A node that has lost its data grants nothing for a
     // little longer than this.
     duration ttl_max = std::chrono::seconds(60);
     // False: classic Redlock, which other libraries share. Holds have no token, nodes form no set,
     // a node that restarts without its data votes again at once, and `ttl_max` must have its
-    // default. Only then the nodes may have redis::key_layout::redisson, for locks of
-    // RedissonRedLock.
+    // default. Only then `layout` may be redis::key_layout::redisson, for locks of RedissonRedLock.
     bool fenced = true;
+    // The others are for every node, as those of redis::options.
+    std::string user{};           // empty: the servers' default user
+    std::string password{};       // empty: none
+    std::string password_file{};  // its first line is the password
+    // Returns user and password for a new connection. One call for a node at a time, so several
+    // threads may call it at the same time.
+    std::function<login()> credentials{};
+    std::uint32_t database = 0;       // selected after connecting
+    tls_options tls{};                // off by default
+    std::string name_space = "pawl";  // the first part of every key and channel
+    std::string key{};                // the lock's key, with `{name}` once in place of the name
+    redis::key_layout layout = redis::key_layout::native;  // the form of a lock's data
+    duration connect_timeout = std::chrono::seconds(5);    // above 0, at most 24 h
+    duration reply_timeout = std::chrono::seconds(5);      // above 0, at most 24 h
+    duration token_retention = std::chrono::hours(24);     // 1 s to 365 days
 };
 
 // Neither connects. They throw errc::bad_option for options that are out of range or do not fit
@@ -44,7 +61,11 @@ struct options {
 // Sentinels those of redis+sentinel://; ttl_max, such as 60s; and fenced=no.
 [[nodiscard]] service at(std::string_view url);
 
-// What a node says of its membership of the set.
+// The options of a URL. Throws as `at`.
+[[nodiscard]] options parse(std::string_view url);
+
+// What a node says of its membership of the set. `administration` asks for it, in
+// pawl/redlock_administration.hpp, and in pawl/blocking/redlock_administration.hpp for threads.
 struct node_status {
     std::string name;       // "HOST:PORT", or "MASTER=SENTINEL:PORT+…"
     bool votes = false;     // the node takes part in the next acquire
@@ -54,26 +75,5 @@ struct node_status {
     std::uint64_t incarnation = 0;
     std::string warning{};  // what an operator should know, also if the node votes; may be empty
 };
-
-// For operators. They use a client of their own, and block the calling thread until all nodes have
-// answered or `redis::options::reply_timeout` has passed for each request. They throw
-// errc::bad_option for options that do not fit together, and for `fenced = false`, which has no
-// set.
-//
-// Makes the nodes a new set, which grants locks at once. Call this only while no holder of a lock
-// of these nodes is left: the caller knows what no server can know. Without this call, new nodes
-// wait for a little more than `ttl_max` first; if they have formed a set that still waits, the call
-// ends the wait. `forget`: also nodes of a set that has granted locks, for a set whose majority has
-// lost its data at the same time. Throws errc::no_quorum or errc::unreachable if a node does not
-// answer, and errc::no_set if a node's clock differs from the others' by more than a minute.
-// Without `forget`, throws errc::bad_option if a node is a member of another set, or of one that
-// has granted locks.
-void begin_set(const options& settings, bool forget = false);
-// The status of each node, in the order of their names. A node that does not answer does not vote,
-// and its `objection` says why. `rejoin`: first lets nodes that have lost their data join the set
-// again; otherwise this changes nothing.
-[[nodiscard]] std::vector<node_status> examine_set(const options& settings, bool rejoin = false);
-// The options of a URL. Throws as `at`.
-[[nodiscard]] options parse(std::string_view url);
 
 }  // namespace pawl::redlock

@@ -3,7 +3,7 @@
 
 #include "credential_source.hpp"
 
-#include "password_file.hpp"
+#include "option_values.hpp"
 
 #include <pawl/error.hpp>
 

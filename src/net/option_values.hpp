@@ -43,4 +43,11 @@ void check_password(const password_places& places, const std::string& prefix);
 // without TLS. Throws errc::bad_option.
 void check_tls(const tls_options& tls, const std::string& prefix, std::string_view tls_advice);
 
+// Returns the file's first line. `secret` is "password" or "pass phrase", and `option` names the
+// file in the URL, for messages. Throws errc::bad_option for a file that cannot be read, whose
+// first line is empty or too long, or that everybody may read, unless its file system is mounted
+// read-only.
+[[nodiscard]] std::string read_secret_file(const std::string& path, const std::string& secret,
+                                           const std::string& option);
+
 }  // namespace pawl::net

@@ -3,7 +3,7 @@
 
 #include "tls.hpp"
 
-#include "password_file.hpp"
+#include "option_values.hpp"
 
 #include "../core/util/limited_file.hpp"
 
@@ -272,5 +272,23 @@ void set_tls_host(SSL* stream, const std::string& server_name) {
     if (SSL_set_tlsext_host_name(stream, server_name.c_str()) != 1)
         throw error(errc::bad_option, "'" + server_name + "' cannot be named as a TLS host.");
 }
+
+tls_contexts::tls_contexts(tls_options tls, std::string option_prefix)
+    : tls_(std::move(tls)), option_prefix_(std::move(option_prefix)) {}
+
+std::shared_ptr<boost::asio::ssl::context> tls_contexts::make() {
+    try {
+        last_ = std::make_shared<boost::asio::ssl::context>(make_tls_context(tls_, option_prefix_));
+        failure_.clear();
+    } catch (const error& e) {
+        if (!last_) throw;
+        if (failure_ != e.what())
+            notice_ = std::string(e.what()) + " The files that were read before are still used.";
+        failure_ = e.what();
+    }
+    return last_;
+}
+
+std::string tls_contexts::take_notice() { return std::exchange(notice_, {}); }
 
 }  // namespace pawl::net

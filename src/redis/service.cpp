@@ -2,10 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "cluster/cluster_service.hpp"
+#include "common/backends.hpp"
 #include "common/keys.hpp"
-#include "native/backend.hpp"
-#include "redisson/backend.hpp"
-#include "scriptless/backend.hpp"
 #include "sentinel/monitored_master.hpp"
 #include "topology/single_server.hpp"
 #include "transport/options.hpp"
@@ -32,8 +30,9 @@ public:
 
 private:
     topology_factory topology_of(const backend_context& context) const {
-        if (!options_.cluster_nodes.empty()) return cluster_factory(options_, context);
-        if (!options_.sentinel.addresses.empty())
+        if (std::holds_alternative<cluster>(options_.where))
+            return cluster_factory(options_, context);
+        if (std::holds_alternative<sentinels>(options_.where))
             return monitored_master_factory(options_, settings_of(options_),
                                             redis::describe(options_), context);
         return single_server_factory(reconnecting_link_factory(options_, context));

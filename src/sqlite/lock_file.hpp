@@ -107,7 +107,7 @@ private:
     event_handlers handlers_;
     std::atomic<bool> stop_waiting_ = false;
     std::string boot_id_;
-    std::unique_ptr<notifier> notifier_;
+    std::shared_ptr<notifier> notifier_;
     std::unique_ptr<database> database_;
     std::unique_ptr<open_mark> open_mark_;
     std::unique_ptr<file_identity> files_;

@@ -68,7 +68,6 @@ notifier::notifier(asio::any_io_executor executor, runtime& time,
         return;
     }
     address_ = std::move(address);
-    listen();
 }
 
 notifier::presence notifier::presence_of(std::string_view address) {
@@ -91,28 +90,20 @@ void notifier::send(std::string_view address, const notification& message) {
                                                 MSG_DONTWAIT | MSG_NOSIGNAL, name.get(), name.size);
 }
 
+// Without the socket, or the memory for a message, no more messages are received: the waiters still
+// refresh, so this only costs time. No exception may end the worker's thread.
 void notifier::listen() {
-    socket_.async_receive(asio::buffer(buffer_),
-                          [this](boost::system::error_code failed, std::size_t size) {
-                              // Without the socket the waiters still refresh, so a broken socket
-                              // only costs time.
-                              if (failed) return;
-                              // A lack of memory must not end the worker's thread.
-                              try {
-                                  handle_datagram(size);
-                                  listen();
-                              } catch (const std::bad_alloc&) {
-                                  retry_listen();
-                              }
-                          });
-}
-
-// A refresh finds what the lost message said. If this fails, too, no more messages are received,
-// and the waiters only refresh.
-void notifier::retry_listen() noexcept {
-    try {
-        listen();
-    } catch (...) {}
+    if (!socket_.is_open()) return;
+    socket_.async_receive(
+        asio::buffer(buffer_),
+        [weak = weak_from_this()](boost::system::error_code failed, std::size_t size) {
+            const auto self = weak.lock();
+            if (failed || !self) return;
+            try {
+                self->handle_datagram(size);
+                self->listen();
+            } catch (const std::bad_alloc&) {}
+        });
 }
 
 void notifier::handle_datagram(std::size_t size) {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -25,12 +26,13 @@ struct notification {
     std::string name;
 };
 
-// Used on the one thread of its executor.
-class notifier {
+// Used on the one thread of its executor. Owned by a shared_ptr: a message that has arrived may
+// still be on its way to an object that is destroyed.
+class notifier : public std::enable_shared_from_this<notifier> {
 public:
     enum class presence : char { present, gone, unknown };
 
-    // `on_notification` is called for every notification, on the executor.
+    // `on_notification` is called for every notification, on the executor, after `listen`.
     notifier(boost::asio::any_io_executor executor, runtime& time,
              std::function<void(notification)> on_notification);
 
@@ -42,10 +44,9 @@ public:
     // the client is in another container.
     [[nodiscard]] presence presence_of(std::string_view address);
     void send(std::string_view address, const notification& message);
+    void listen();
 
 private:
-    void listen();
-    void retry_listen() noexcept;
     void handle_datagram(std::size_t size);
 
     boost::asio::local::datagram_protocol::socket socket_;

@@ -94,13 +94,13 @@ void store::renew(std::span<renewal> batch) {
             const bool is_held = own_holds_.contains(requested.owner) &&
                                  core::lease_table(rows, set_at).renew(requested, entry.ttl);
             entry.result = is_held ? renewal::outcome::extended : renewal::outcome::refused;
-            entry.deadline = core::lease_end(set_at, entry.ttl) - drift(entry.ttl);
+            entry.deadline = core::plus(set_at, entry.ttl) - drift(entry.ttl);
         }
         return set_at;
     });
     for (const auto& entry : batch) {
         if (entry.result == renewal::outcome::extended)
-            own_holds_.insert_or_assign(entry.held->claim.owner, core::lease_end(now, entry.ttl));
+            own_holds_.insert_or_assign(entry.held->claim.owner, core::plus(now, entry.ttl));
     }
     std::erase_if(own_holds_, [now](const auto& each) { return each.second <= now; });
 }

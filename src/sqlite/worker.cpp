@@ -12,8 +12,10 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <chrono>
 #include <mutex>
 #include <set>
+#include <thread>
 
 namespace asio = boost::asio;
 
@@ -88,6 +90,8 @@ worker::worker(asio::any_io_executor strand, std::function<void()> on_stop)
     registry_->add(*this);
 }
 
+void worker::pause() noexcept { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
 void worker::stop() noexcept {
     if (!pool_) return;
     registry_->remove(*this);
@@ -96,6 +100,7 @@ void worker::stop() noexcept {
         static_cast<void>(pool_.release());
         return;
     }
+    is_stopping_ = true;
     const auto stopping_pool = std::exchange(pool_, nullptr);
     stopping_pool->stop();
     stopping_pool->join();

@@ -15,8 +15,10 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <atomic>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -57,7 +59,7 @@ public:
         // In a fork, the thread exists only in the parent, so no job would ever finish.
         if (made_in_.is_forked())
             throw database_error(errc::unsupported, core::forked_client_error().what(), false);
-        job_starter<Job, value_type> starter{this, std::move(job)};
+        job_starter<Job, value_type> starter{*this, std::move(job)};
         auto result = co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>,
                                                            void(job_result<value_type>)>(
             std::move(starter), boost::asio::use_awaitable);
@@ -75,37 +77,46 @@ private:
     class loop_service;
 
     template <class Job, class T>
+    struct pending_job {
+        Job job;
+        boost::asio::any_completion_handler<void(job_result<T>)> completion;
+        job_result<T> result;
+    };
+
+    template <class Job, class T>
     struct job_starter {
-        worker* self;
+        worker& self;
         Job job;
 
         template <class Handler>
         void operator()(Handler&& handler) {
-            boost::asio::any_completion_handler<void(job_result<T>)> completion(
-                std::forward<Handler>(handler));
-            boost::asio::post(
-                *self->pool_,
-                [job = std::move(job), back = std::move(completion), strand = self->strand_,
-                 alive = boost::asio::make_work_guard(self->strand_)]() mutable {
-                    complete_on(strand, run_job<Job, T>(job), std::move(back));
-                });
+            const auto pending = std::make_shared<pending_job<Job, T>>(pending_job<Job, T>{
+                std::move(job), std::forward<Handler>(handler), job_result<T>()});
+            boost::asio::post(*self.pool_, [this_worker = &self, pending,
+                                            alive = boost::asio::make_work_guard(self.strand_)] {
+                pending->result = run_job<Job, T>(pending->job);
+                this_worker->post_to_strand(
+                    [pending] { std::move(pending->completion)(std::move(pending->result)); });
+            });
         }
     };
 
-    // No exception may leave the pool's thread: it would end the process. If there is no memory for
-    // the result, the caller's coroutine is destroyed.
-    template <class T, class Back>
-    static void complete_on(const boost::asio::any_io_executor& strand, job_result<T> result,
-                            Back completion) noexcept {
-        try {
-            boost::asio::post(strand,
-                              [back = std::move(completion), got = std::move(result)]() mutable {
-                                  std::move(back)(std::move(got));
-                              });
-        } catch (...) {}
+    // On the thread. The job's completion has the caller's coroutine, which only the strand may
+    // destroy. So while there is no memory for the post, the thread waits for some.
+    template <class Function>
+    void post_to_strand(const Function& completion) noexcept {
+        while (!is_stopping_) {
+            try {
+                return boost::asio::post(strand_, Function(completion));
+            } catch (const std::bad_alloc&) {
+                pause();
+            }
+        }
     }
+    static void pause() noexcept;
 
-    // Exceptions stay on the thread that threw them; only their text is passed on.
+    // No exception may leave the thread: it would end the process. Exceptions stay on the thread
+    // that threw them; only their text is passed on.
     template <class Job, class T>
     static job_result<T> run_job(Job& job) noexcept {
         try {
@@ -128,6 +139,7 @@ private:
     }
 
     boost::asio::any_io_executor strand_;
+    std::atomic<bool> is_stopping_ = false;
     std::unique_ptr<boost::asio::thread_pool> pool_;
     std::shared_ptr<registry> registry_;
     std::function<void()> on_stop_;

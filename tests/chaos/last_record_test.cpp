@@ -95,7 +95,7 @@ private:
     std::jthread thread_;
 };
 
-TEST(last_record, is_read_before_the_end_of_the_connection) {
+TEST(LastRecord, IsReadBeforeTheEndOfTheConnection) {
     const support::redis_server certified({.tls = true});
     const tls_server server(certified.folder());
     pawl::blocking::client locks(
@@ -107,7 +107,7 @@ TEST(last_record, is_read_before_the_end_of_the_connection) {
 }
 
 // The client connects again, long before the time for the handshake is over.
-TEST(last_record, the_end_of_the_connection_comes_in_the_tls_handshake) {
+TEST(LastRecord, TheEndOfTheConnectionComesInTheTlsHandshake) {
     asio::io_context loop;
     tcp::acceptor acceptor(loop, {asio::ip::address_v4::loopback(), 0});
     std::atomic<int> connections = 0;

@@ -15,7 +15,7 @@ using support::scripted_server;
 
 constexpr auto lock_is_busy = "*2\r\n:0\r\n:1000\r\n";
 
-TEST(last_reply, the_end_of_the_connection_comes_with_a_reply) {
+TEST(LastReply, TheEndOfTheConnectionComesWithAReply) {
     scripted_server server([](scripted_connection& connection) {
         if (connection.complete_handshake()) connection.send_last(lock_is_busy);
     });
@@ -25,7 +25,7 @@ TEST(last_reply, the_end_of_the_connection_comes_with_a_reply) {
     EXPECT_TRUE(eventually([&] { return server.connections() > 1; }));
 }
 
-TEST(last_reply, the_end_of_the_connection_comes_with_a_push) {
+TEST(LastReply, TheEndOfTheConnectionComesWithAPush) {
     scripted_server server([](scripted_connection& connection) {
         if (!connection.complete_handshake()) return;
         connection.send(lock_is_busy);

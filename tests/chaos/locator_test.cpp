@@ -4,7 +4,7 @@
 // A locator that names another server: the client follows at once, and asks about every hold.
 #include "redis_fixture.hpp"
 
-#include <redis/native/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/topology/single_server.hpp>
 #include <redis/transport/reconnecting_link.hpp>
 

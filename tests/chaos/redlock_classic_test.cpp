@@ -139,9 +139,7 @@ TEST_F(RedlockClassic, OptionsThatDoNotFitAreRefused) {
         EXPECT_THAT(failed->sentence, HasSubstr(part)) << options;
     }
     EXPECT_THROW(redlock_group::begin_set("redlock://a,b,c" + classic), pawl::error);
-    EXPECT_THROW(
-        (void)pawl::redlock::examine_set(pawl::redlock::parse("redlock://a,b,c" + classic)),
-        pawl::error);
+    EXPECT_THROW((void)redlock_group::examine("redlock://a,b,c" + classic), pawl::error);
     EXPECT_EQ(pawl::redlock::at("redlock://a,b,c" + java).describe(),
               "redlock://a:6379,b:6379,c:6379/0?fenced=no&layout=redisson");
 }

@@ -315,18 +315,17 @@ TEST_F(RedlockMembers, TokensAboveTheClocksAreShown) {
     redlock_group group;
     const auto url = group.url();
     redlock_group::begin_set(url);
-    const auto settings = pawl::redlock::parse(url);
     const auto has_finding = [&] {
         const auto report = client_at(url).examine();
         return std::ranges::any_of(report.findings,
                                    [](const auto& each) { return each.topic == "tokens"; });
     };
     EXPECT_FALSE(has_finding());
-    for (const auto& each : pawl::redlock::examine_set(settings))
+    for (const auto& each : redlock_group::examine(url))
         EXPECT_EQ(each.warning, "");
     (void)group.node(1).execute({"HSET", "pawl:redlock", "highest", "2000000000000000"});
     EXPECT_TRUE(has_finding());
-    for (const auto& each : pawl::redlock::examine_set(settings))
+    for (const auto& each : redlock_group::examine(url))
         EXPECT_EQ(each.warning.find("s ahead of the nodes' clocks") != std::string::npos,
                   each.name == group.name_of(1))
             << each.warning;
@@ -349,23 +348,22 @@ TEST_F(RedlockMembers, AWaiterSeesThatAnOperatorHasEndedTheWait) {
 TEST_F(RedlockMembers, TheStatusTellsWhoVotes) {
     redlock_group group;
     const auto url = group.url(short_leases);
-    const auto settings = pawl::redlock::parse(url);
-    for (const auto& each : pawl::redlock::examine_set(settings))
+    for (const auto& each : redlock_group::examine(url))
         EXPECT_FALSE(each.votes) << each.name;
     EXPECT_EQ(member_of(group, 0, "run"), "") << "a look has changed something";
     redlock_group::begin_set(url);
-    for (const auto& each : pawl::redlock::examine_set(settings)) {
+    for (const auto& each : redlock_group::examine(url)) {
         EXPECT_TRUE(each.votes) << each.name << ": " << each.objection;
         EXPECT_EQ(each.incarnation, 1U);
     }
     (void)group.node(0).execute({"FLUSHALL"});
     std::size_t votes = 0;
-    for (const auto& each : pawl::redlock::examine_set(settings, true))
+    for (const auto& each : redlock_group::rejoin(url))
         votes += each.votes ? 1 : 0;
     EXPECT_EQ(votes, 2U) << "the third has joined again, and is in quarantine";
     EXPECT_NE(member_of(group, 0, "highest"), "");
     group.node(1).kill9();
-    for (const auto& each : pawl::redlock::examine_set(settings)) {
+    for (const auto& each : redlock_group::examine(url)) {
         if (each.name == group.name_of(1)) {
             EXPECT_EQ(each.objection, "Connection refused");
         }

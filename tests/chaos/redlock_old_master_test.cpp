@@ -164,7 +164,7 @@ TEST_F(RedlockOldMaster, AfterAResetOfTheEpochsAnOperatorLetsItJoin) {
         acquire(later);
     EXPECT_EQ(member_of(group_.master(), "incarnation"), "") << "it has joined by itself";
     EXPECT_TRUE(eventually([&] {
-        (void)pawl::redlock::examine_set(pawl::redlock::parse(url()), true);
+        (void)redlock_group::rejoin(url());
         return member_of(group_.master(), "incarnation") == "3";
     })) << client_log.text();
     acquire(later);

@@ -26,7 +26,7 @@ protected:
         return text + "?ttl_max=1000";
     }
     static std::size_t votes_of(const std::string& url, bool rejoin = false) {
-        const auto nodes = pawl::redlock::examine_set(pawl::redlock::parse(url), rejoin);
+        const auto nodes = rejoin ? redlock_group::rejoin(url) : redlock_group::examine(url);
         return static_cast<std::size_t>(
             std::ranges::count(nodes, true, &pawl::redlock::node_status::votes));
     }

@@ -320,7 +320,7 @@ TEST_F(RedlockMembership, ADamagedNodeDoesNotVote) {
     EXPECT_GT(token, before);
     EXPECT_LT(token.value(), 1ULL << 52);
     std::string objection;
-    for (const auto& each : pawl::redlock::examine_set(pawl::redlock::parse(url)))
+    for (const auto& each : redlock_group::examine(url))
         if (each.name == group.name_of(0)) objection = each.objection;
     EXPECT_THAT(objection, HasSubstr("its membership is damaged; delete its key pawl:redlock"));
     (void)group.node(0).execute({"DEL", "pawl:redlock"});

@@ -100,7 +100,7 @@ TEST_F(RedlockSentinel, AMasterThatCameBackRemembersNothing) {
     fail_over();
     ASSERT_EQ(group_.master_port(), first);
     ASSERT_TRUE(eventually([&] { return member_of(group_.master(), "run") == run; }));
-    for (const auto& each : pawl::redlock::examine_set(pawl::redlock::parse(url())))
+    for (const auto& each : redlock_group::examine(url()))
         EXPECT_EQ(each.votes, !each.name.starts_with("orders=")) << each.name << each.objection;
     client locks = client_at(url());
     EXPECT_TRUE(eventually_joins(locks, "2"));
@@ -157,7 +157,7 @@ TEST_F(RedlockSentinel, AClientThatNamesTheServersInAnotherWayChangesNothing) {
     EXPECT_THROW((void)client_with_other_names.list(""), pawl::error);
     EXPECT_THROW((void)client_with_other_names.force_release("it"), pawl::error);
     (void)client_with_other_names.examine();
-    for (const auto& each : pawl::redlock::examine_set(pawl::redlock::parse(other_url), true))
+    for (const auto& each : redlock_group::rejoin(other_url))
         EXPECT_THAT(each.objection, HasSubstr("belongs to another set, redlock://"));
     const auto failed = failure_at(other_url);
     ASSERT_TRUE(failed.has_value());

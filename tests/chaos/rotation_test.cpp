@@ -149,7 +149,7 @@ protected:
     // Returns the password after the event of the call; the counts are for the tests' waits.
     pawl::redis::options settings() {
         pawl::redis::options result;
-        result.port = server.port();
+        result.where = pawl::redis::server{.port = server.port()};
         result.connect_timeout = 2s;
         result.user = "locks";
         result.credentials = [state = state_] {

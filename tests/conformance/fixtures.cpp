@@ -10,6 +10,7 @@
 #include <support/sentinel_group.hpp>
 #include <support/temp_folder.hpp>
 
+#include <pawl/blocking/redlock_administration.hpp>
 #include <pawl/memory.hpp>
 #include <pawl/redis.hpp>
 #include <pawl/redis_rights.hpp>
@@ -187,7 +188,7 @@ struct restricted_nodes {
         : options(std::move(url_options)),
           node_options{.config = user_lines("redlock://a,b,c" + options)} {
         const auto settings = pawl::redlock::parse(url());
-        if (settings.fenced) pawl::redlock::begin_set(settings);
+        if (settings.fenced) pawl::blocking::redlock_administration(settings).begin_set();
     }
     ~restricted_nodes() {
         for (auto& each : nodes)

@@ -7,40 +7,60 @@ set -euo pipefail
 nm=$1 static=$2 shared=$3
 status=0
 
-# SENTENCE: standard input must be empty.
+# SENTENCE LINES: there must be no lines.
 expect_none() {
-    local lines
-    lines=$(head -n5)
-    if [[ -n $lines ]]; then
-        printf '%s\n%s\n' "$1" "$lines" >&2
+    if [[ -n $2 ]]; then
+        printf '%s\n%s\n' "$1" "$(head -n5 <<<"$2")" >&2
         status=1
     fi
 }
 
+# KEYWORD...: the values in the list of backends.
+values_of() {
+    sed -nE "s/^ *($(IFS='|' && echo "$*")) +([^)]*)\)?$/\2/p" \
+        "$(dirname "$0")/../../cmake/backends.cmake"
+}
+
+# NAME...: the names as they are mangled, as alternatives of a regular expression.
+mangled() {
+    local name part separator=''
+    for name in "$@"; do
+        printf '%s' "$separator"
+        for part in ${name//::/ }; do printf '%s%s' ${#part} "$part"; done
+        separator='|'
+    done
+}
+
 for archive in "$static"/libpawl*.a; do
     case $archive in
-        *_asio*) ;;
-        *_conformance*) continue ;;
+        *_asio*)
+            # B is the variable that refuses an older Boost.
+            expect_none "$archive has functions of Boost that the program's own cannot replace:" \
+                "$("$nm" --defined-only --extern-only "$archive" 2>/dev/null | grep ' [TDRB] ' |
+                    grep -v '4pawl\|do_use_service' || true)"
+            ;;
+        *_conformance*) ;;
         *)
-            { "$nm" "$archive" 2>/dev/null | grep 5boost || true; } |
-                expect_none "$archive shows its Boost to the program:"
-            { "$nm" --defined-only --extern-only "$archive" 2>/dev/null | grep ' [TDRB] ' |
-                grep -v pawl || true; } | expect_none "$archive defines what is not Pawl's:"
-            continue
+            expect_none "$archive shows its Boost to the program:" \
+                "$("$nm" "$archive" 2>/dev/null | grep 5boost || true)"
+            expect_none "$archive defines what is not Pawl's:" \
+                "$("$nm" --defined-only --extern-only "$archive" 2>/dev/null | grep ' [TDRB] ' |
+                    grep -v pawl || true)"
             ;;
     esac
-    # B is the variable that refuses an older Boost.
-    { "$nm" --defined-only --extern-only "$archive" 2>/dev/null | grep ' [TDRB] ' |
-        grep -v '4pawl\|do_use_service' || true; } |
-        expect_none "$archive has functions of Boost that the program's own cannot replace:"
 done
 
-{ "$nm" -D --defined-only "$shared/libpawl.so" | grep -v ' _Z[A-Z]*4pawl' |
-    grep -v ' link_either_pawl_or_pawl_asio_but_not_both$' || true; } |
-    expect_none "libpawl.so shows more than Pawl's own names:"
-inside='5pawl_|4pawl(3net|4core|5redis[^2]|6sqlite[^2])'
-{ "$nm" -D --defined-only "$shared/libpawl.so" | grep -E "$inside" || true; } |
-    expect_none "libpawl.so shows what is inside:"
+exported=$("$nm" -D --defined-only "$shared/libpawl.so")
+expect_none "libpawl.so shows more than Pawl's own names:" \
+    "$(grep -v ' _Z[A-Z]*4pawl' <<<"$exported" |
+        grep -v ' link_either_pawl_or_pawl_asio_but_not_both$' || true)"
+expect_none "libpawl.so shows functions that need its private Boost:" \
+    "$(grep 5pawl_ <<<"$exported" || true)"
+# shellcheck disable=SC2046 # one name a word
+inside=$(mangled core $(values_of NAMESPACES PARTS)) public=$(mangled $(values_of EXPORTS))
+expect_none "libpawl.so shows what is inside:" \
+    "$(grep -E " _Z[A-Z]*4pawl($inside)" <<<"$exported" |
+        grep -vE " _ZNK?4pawl($public)E" || true)"
 for library in pawl pawl_asio; do
     soname="soname: .lib$library\.so\.[0-9]*\.[0-9]*."
     if ! readelf -d "$shared/lib$library.so" | grep -q "$soname"; then

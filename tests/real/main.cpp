@@ -54,8 +54,16 @@ int run_storms(const words& arguments) {
     return run_tests(std::move(all));
 }
 
+int explain(const std::string& usage) {
+    std::cout << usage;
+    return 0;
+}
+
 int run_verb(const std::string& verb, const words& arguments) {
+    const bool needs_help = contains(arguments, "--help");
     try {
+        if (needs_help && verb == "proof") return explain(proofs::usage());
+        if (needs_help && verb == "soak") return explain(soak::usage());
         if (verb == "storm") return run_storms(arguments);
         if (verb == "proof") return proofs::run_verb(arguments);
         if (verb == "soak") return soak::run_verb(arguments);

@@ -3,7 +3,7 @@
 
 // One server that is far away: renewals are sent at their rhythm although earlier ones have no
 // answer yet, and an answer counts from the sending of its own request.
-#include "server/known_scripts.hpp"
+#include "server/command_counter.hpp"
 #include "world/single_client_process.hpp"
 
 #include <gtest/gtest.h>
@@ -23,33 +23,16 @@ struct far_case {
     lock_mode mode = lock_mode::exclusive;
 };
 
-// Counts the renewals that the server executes.
-class renewal_counter final : public simulated_network::observer {
-public:
-    explicit renewal_counter(simulated_network& network) : network_(network) {
-        network.set_observer(this);
-    }
-    ~renewal_counter() override { network_.set_observer(nullptr); }
-    renewal_counter(const renewal_counter&) = delete;
-    renewal_counter& operator=(const renewal_counter&) = delete;
-
-    void on_executed(simulated_network&, simulated_process&, const words& command,
-                     const redis::reply&) override {
-        const auto* const script = command.size() > 1 ? find_script(command[1]) : nullptr;
-        // "renew" and "renew_non_exclusive", or "redisson/renew"
-        const bool is_script =
-            script != nullptr && script->name.find("renew") != std::string_view::npos;
-        // Without scripts: SET key value IFEQ value PX ttl
-        const bool is_set =
-            command.size() > 6 && command[0] == "SET" && command[3] == "IFEQ" && command[5] == "PX";
-        if (is_script || is_set) ++count_;
-    }
-    [[nodiscard]] int count() const noexcept { return count_; }
-
-private:
-    simulated_network& network_;
-    int count_ = 0;
-};
+bool is_renewal(const words& command) {
+    const auto* const script = command.size() > 1 ? find_script(command[1]) : nullptr;
+    // "renew" and "renew_non_exclusive", or "redisson/renew"
+    const bool is_script =
+        script != nullptr && script->name.find("renew") != std::string_view::npos;
+    // Without scripts: SET key value IFEQ value PX ttl
+    const bool is_set =
+        command.size() > 6 && command[0] == "SET" && command[3] == "IFEQ" && command[5] == "PX";
+    return is_script || is_set;
+}
 
 class FarServer : public testing::TestWithParam<far_case> {
 protected:
@@ -89,7 +72,7 @@ protected:
 //   way for 0.3 of the ttl | and so on: the server extends the hold each time, and it is never lost
 TEST_P(FarServer, KeepsAHoldOverRoundTripsOfNearlyTwoThirdsOfTheTtl) {
     start();
-    const renewal_counter near(network);
+    const command_counter near(network, is_renewal);
     loop.run_for(30s);
     const auto sent_near = near.count();
     network.set_latency(950ms);
@@ -131,7 +114,7 @@ TEST_P(FarServer, AnOutageThatIsLongerThanTheLeaseIsALoss) {
 TEST_P(FarServer, NothingFollowsARelease) {
     start();
     network.set_latency(950ms);
-    const renewal_counter renewals(network);
+    const command_counter renewals(network, is_renewal);
     loop.run_for(2500ms);
     std::optional<release_result> result;
     program->process.post([&] {

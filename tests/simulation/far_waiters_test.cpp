@@ -3,7 +3,7 @@
 
 // The first eight waiters of a queue refresh about once a second. The waiters behind them refresh
 // every five to six seconds, until the server tells them that they have come near the head.
-#include "services/redis/refresh_counter.hpp"
+#include "server/command_counter.hpp"
 #include "world/single_client_process.hpp"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST_F(FarWaiters, SendOneRequestInFiveSeconds) {
     add(write);
     const auto waiters = add_waiters(near_waiters + 20, fair);
     loop_.run_for(10s);
-    const refresh_counter refreshes(network_);
+    const command_counter refreshes(network_, is_refresh);
     loop_.run_for(60s);
     for (std::size_t i = 1; i < waiters.size(); ++i) {
         const auto sent = refreshes.of(waiters[i]->process);

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The first waiter behind an exclusive holder refreshes its place only every five to six seconds.
-#include "services/redis/refresh_counter.hpp"
+#include "server/command_counter.hpp"
 #include "world/single_client_process.hpp"
 
 #include <boost/asio/bind_executor.hpp>
@@ -68,7 +68,7 @@ TEST_F(FirstWaiter, SendsOneRequestInFiveSecondsWhileALockIsHeld) {
     acquire(a_, write);
     acquire(b_, write);
     loop_.run_for(10s);
-    const refresh_counter refreshes(network_);
+    const command_counter refreshes(network_, is_refresh);
     loop_.run_for(60s);
     EXPECT_GE(refreshes.of(b_.process), 9U);
     EXPECT_LE(refreshes.of(b_.process), 13U);

@@ -40,7 +40,7 @@ public:
     hold_checker checker{loop};
 };
 
-TEST(hold_checker, one_master_never_grants_a_lock_twice) {
+TEST(HoldChecker, OneMasterNeverGrantsALockTwice) {
     hold_pair holds;
     holds.replace_master(2);
     static_cast<void>(holds.grant(2, 1));
@@ -48,7 +48,7 @@ TEST(hold_checker, one_master_never_grants_a_lock_twice) {
     EXPECT_TRUE(holds.check().starts_with("two holders")) << "the master is new, but the same";
 }
 
-TEST(hold_checker, the_holder_may_have_followed_a_later_master) {
+TEST(HoldChecker, TheHolderMayHaveFollowedALaterMaster) {
     hold_pair holds;
     static_cast<void>(holds.grant(2, 1));
     holds.replace_master(3);
@@ -56,7 +56,7 @@ TEST(hold_checker, the_holder_may_have_followed_a_later_master) {
     EXPECT_EQ(holds.check(), "");
 }
 
-TEST(hold_checker, two_masters_may_grant_a_lock_around_a_failover) {
+TEST(HoldChecker, TwoMastersMayGrantALockAroundAFailover) {
     hold_pair holds;
     static_cast<void>(holds.grant(2, 1));
     holds.replace_master(3);
@@ -64,7 +64,7 @@ TEST(hold_checker, two_masters_may_grant_a_lock_around_a_failover) {
     EXPECT_EQ(holds.check(), "");
 }
 
-TEST(hold_checker, tokens_of_an_epoch_are_unique_unless_two_masters_have_it) {
+TEST(HoldChecker, TokensOfAnEpochAreUniqueUnlessTwoMastersHaveIt) {
     for (const bool is_shared : {false, true}) {
         hold_pair holds;
         if (is_shared) holds.checker.note_shared_epoch(2);
@@ -76,7 +76,7 @@ TEST(hold_checker, tokens_of_an_epoch_are_unique_unless_two_masters_have_it) {
 }
 
 // `slot_returns` in docs/contributing/models.md.
-TEST(hold_checker, a_token_goes_back_only_soon_after_its_slot_has_returned) {
+TEST(HoldChecker, ATokenGoesBackOnlySoonAfterItsSlotHasReturned) {
     for (const auto& [has_returned, pause] :
          {std::pair{false, 2s}, std::pair{true, 2s}, std::pair{true, 17s}}) {
         hold_pair holds;

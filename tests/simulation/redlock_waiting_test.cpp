@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The requests of waiters over several nodes, and the messages that they heed.
+#include "server/command_counter.hpp"
 #include "services/redlock/redlock_programs.hpp"
 
 #include <redlock_scripts.hpp>
@@ -16,29 +17,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Counts the acquires that a node gets by the digest of their script.
-class acquire_counter final : public simulated_network::observer {
-public:
-    explicit acquire_counter(simulated_network& network) : network_(network) {
-        network.set_observer(this);
-    }
-    ~acquire_counter() override { network_.set_observer(nullptr); }
-    acquire_counter(const acquire_counter&) = delete;
-    acquire_counter& operator=(const acquire_counter&) = delete;
-
-    void on_executed(simulated_network&, simulated_process&, const words& command,
-                     const redis::reply&) override {
-        namespace scripts = redlock::scripts;
-        if (command.size() > 1 &&
-            (command[1] == scripts::acquire.sha1 || command[1] == scripts::read_acquire.sha1))
-            ++count_;
-    }
-    [[nodiscard]] int count() const noexcept { return count_; }
-
-private:
-    simulated_network& network_;
-    int count_ = 0;
-};
+// By the digest of the script.
+bool is_acquire(const words& command) {
+    namespace scripts = redlock::scripts;
+    return command.size() > 1 &&
+           (command[1] == scripts::acquire.sha1 || command[1] == scripts::read_acquire.sha1);
+}
 
 void set_holder(simulated_network& node, const std::string& rank) {
     node.change_data([&](simulated_redis& server) {
@@ -58,7 +42,7 @@ TEST(RedlockWaiters, LeaveWithoutWakingOneAnother) {
         set.acquire(*set.programs[1],
                     {.ttl = 10s, .wait = 2s + i * 100ms, .mode = lock_mode::shared});
     set.loop.run_for(1900ms);
-    const acquire_counter requests(*set.networks[0]);
+    const command_counter requests(*set.networks[0], is_acquire);
     set.loop.run_for(2s);
     // Ten of them wait on average, and ask about once a second, and at the end of their wait.
     EXPECT_LE(requests.count(), 60);
@@ -88,7 +72,7 @@ TEST(RedlockWaiters, BeginANewSeriesOfPausesAfterTheLastSplit) {
     auto& warm = set.acquire(*set.programs[0], {.ttl = 10s}, "warm");
     ASSERT_TRUE(set.run_until([&] { return warm.outcome.has_value(); }));
     set.loop.run_for(100ms);
-    const acquire_counter requests(*set.networks[0]);
+    const command_counter requests(*set.networks[0], is_acquire);
     const auto split_nodes = [&] {
         // A try gives way four times to each of these ranks.
         for (std::size_t i = 0; i < 3; ++i)

@@ -3,9 +3,16 @@
 
 #include "redlock_group.hpp"
 
-#include <pawl/redlock.hpp>
+#include <pawl/blocking/redlock_administration.hpp>
 
 namespace support {
+namespace {
+
+pawl::blocking::redlock_administration administration_of(const std::string& url) {
+    return pawl::blocking::redlock_administration(pawl::redlock::parse(url));
+}
+
+}  // namespace
 
 redlock_group::redlock_group(std::size_t nodes, const redis_options& node_options,
                              const std::vector<machine>& machines) {
@@ -29,7 +36,15 @@ std::string redlock_group::url(const std::string& more) const {
 }
 
 void redlock_group::begin_set(const std::string& url, bool forget) {
-    pawl::redlock::begin_set(pawl::redlock::parse(url), forget);
+    administration_of(url).begin_set(forget);
+}
+
+std::vector<pawl::redlock::node_status> redlock_group::rejoin(const std::string& url) {
+    return administration_of(url).rejoin();
+}
+
+std::vector<pawl::redlock::node_status> redlock_group::examine(const std::string& url) {
+    return administration_of(url).examine();
 }
 
 std::size_t redlock_group::count_of(const std::string& lock) {

@@ -6,6 +6,8 @@
 
 #include "redis_server.hpp"
 
+#include <pawl/redlock.hpp>
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -27,6 +29,10 @@ public:
     [[nodiscard]] std::string url(const std::string& more = {}) const;
     // Makes the nodes a set, without a quarantine, for clients with this URL.
     static void begin_set(const std::string& url, bool forget = false);
+    // What each node says of its membership, after the others have let it join again, or without
+    // any change.
+    static std::vector<pawl::redlock::node_status> rejoin(const std::string& url);
+    [[nodiscard]] static std::vector<pawl::redlock::node_status> examine(const std::string& url);
     // How many nodes have the lock's key.
     [[nodiscard]] std::size_t count_of(const std::string& lock);
 

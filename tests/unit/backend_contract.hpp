@@ -23,7 +23,7 @@ using pawl::spi::renewal;
 using support::eventually;
 
 template <class Environment>
-class backend_contract : public testing::Test {
+class BackendContract : public testing::Test {
 protected:
     static bool has_waiters(backend_runner& observer, const std::string& name,
                             std::uint64_t count) {
@@ -45,9 +45,9 @@ protected:
     Environment environment;
 };
 
-TYPED_TEST_SUITE_P(backend_contract);
+TYPED_TEST_SUITE_P(BackendContract);
 
-TYPED_TEST_P(backend_contract, only_one_has_it) {
+TYPED_TEST_P(BackendContract, OnlyOneHasIt) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     const auto lock = holder.acquire_hold("it");
     EXPECT_FALSE(other.acquire(make_claim("it")));
@@ -58,7 +58,7 @@ TYPED_TEST_P(backend_contract, only_one_has_it) {
     EXPECT_EQ(holder.release(lock), release_result::taken_over);
 }
 
-TYPED_TEST_P(backend_contract, the_deadline_is_exact) {
+TYPED_TEST_P(BackendContract, TheDeadlineIsExact) {
     backend_runner holder(this->environment.service());
     const auto before = now();
     const auto lock = holder.acquire_hold("it", 30s);
@@ -68,7 +68,7 @@ TYPED_TEST_P(backend_contract, the_deadline_is_exact) {
     EXPECT_FALSE(lock.grant.needs_renewal);
 }
 
-TYPED_TEST_P(backend_contract, waiters_are_served_in_order) {
+TYPED_TEST_P(BackendContract, WaitersAreServedInOrder) {
     backend_runner holder(this->environment.service());
     const auto first = holder.acquire_hold("it");
     std::deque<backend_runner> clients;
@@ -90,7 +90,7 @@ TYPED_TEST_P(backend_contract, waiters_are_served_in_order) {
     }
 }
 
-TYPED_TEST_P(backend_contract, a_lease_that_is_not_renewed_ends) {
+TYPED_TEST_P(BackendContract, ALeaseThatIsNotRenewedEnds) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     const auto lock = holder.acquire_hold("it", 300ms);
     const auto next = other.acquire_hold("it");
@@ -101,7 +101,7 @@ TYPED_TEST_P(backend_contract, a_lease_that_is_not_renewed_ends) {
     EXPECT_EQ(other.renew(next, 60s).result, renewal::outcome::extended);
 }
 
-TYPED_TEST_P(backend_contract, a_renewal_extends_and_never_creates) {
+TYPED_TEST_P(BackendContract, ARenewalExtendsAndNeverCreates) {
     backend_runner holder(this->environment.service());
     const auto lock = holder.acquire_hold("it", 10s);
     const auto before = now();
@@ -114,7 +114,7 @@ TYPED_TEST_P(backend_contract, a_renewal_extends_and_never_creates) {
     EXPECT_TRUE(this->is_free(holder, "it"));
 }
 
-TYPED_TEST_P(backend_contract, a_wait_ends_in_time_and_leaves_nothing) {
+TYPED_TEST_P(BackendContract, AWaitEndsInTimeAndLeavesNothing) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     const auto lock = holder.acquire_hold("it");
     const auto began = now();
@@ -127,7 +127,7 @@ TYPED_TEST_P(backend_contract, a_wait_ends_in_time_and_leaves_nothing) {
 
 // 1. A downgrade is carried out. 2. Its client does not learn it, for want of memory, and renews an
 // exclusive hold. It must not believe in that hold beside readers.
-TYPED_TEST_P(backend_contract, a_renewal_is_of_the_mode_that_is_held) {
+TYPED_TEST_P(BackendContract, ARenewalIsOfTheModeThatIsHeld) {
     backend_runner holder(this->environment.service());
     auto lock = holder.acquire_hold("it");
     ASSERT_TRUE(holder.downgrade(lock));
@@ -136,7 +136,7 @@ TYPED_TEST_P(backend_contract, a_renewal_is_of_the_mode_that_is_held) {
     EXPECT_EQ(holder.renew(lock, 60s).result, pawl::spi::renewal::outcome::extended);
 }
 
-TYPED_TEST_P(backend_contract, a_cancelled_wait_leaves_nothing) {
+TYPED_TEST_P(BackendContract, ACancelledWaitLeavesNothing) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     const auto lock = holder.acquire_hold("it");
     auto waiting = other.start(make_claim("it"));
@@ -149,7 +149,7 @@ TYPED_TEST_P(backend_contract, a_cancelled_wait_leaves_nothing) {
 }
 
 // At any instant: in the first attempt, in the wait, during the hand-off, or after it.
-TYPED_TEST_P(backend_contract, cancelling_at_any_instant_leaves_nothing) {
+TYPED_TEST_P(BackendContract, CancellingAtAnyInstantLeavesNothing) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     std::minstd_rand dice(3);
     std::uniform_int_distribution<int> microseconds(0, 2500);
@@ -180,7 +180,7 @@ TYPED_TEST_P(backend_contract, cancelling_at_any_instant_leaves_nothing) {
     }
 }
 
-TYPED_TEST_P(backend_contract, tokens_never_go_back) {
+TYPED_TEST_P(BackendContract, TokensNeverGoBack) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     pawl::fencing_token last;
     for (int round = 0; round < 5; ++round) {
@@ -196,7 +196,7 @@ TYPED_TEST_P(backend_contract, tokens_never_go_back) {
     }
 }
 
-TYPED_TEST_P(backend_contract, force_tells_the_victim_and_passes_it_on) {
+TYPED_TEST_P(BackendContract, ForceTellsTheVictimAndPassesItOn) {
     backend_runner victim(this->environment.service()), other(this->environment.service()),
         operator_client(this->environment.service());
     EXPECT_FALSE(operator_client.force_release("it"));
@@ -210,7 +210,7 @@ TYPED_TEST_P(backend_contract, force_tells_the_victim_and_passes_it_on) {
     EXPECT_EQ(victim.release(lock), release_result::taken_over);
 }
 
-TYPED_TEST_P(backend_contract, shows_who_holds_what) {
+TYPED_TEST_P(BackendContract, ShowsWhoHoldsWhat) {
     backend_runner holder(this->environment.service());
     const auto lock = holder.acquire_hold("a/1", 30s);
     holder.acquire_hold("a/2");
@@ -233,7 +233,7 @@ TYPED_TEST_P(backend_contract, shows_who_holds_what) {
     EXPECT_FALSE(holder.inspect("c").held_by);
 }
 
-TYPED_TEST_P(backend_contract, threads_never_overlap) {
+TYPED_TEST_P(BackendContract, ThreadsNeverOverlap) {
     int unprotected = 0;
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; ++i) {
@@ -252,7 +252,7 @@ TYPED_TEST_P(backend_contract, threads_never_overlap) {
 }
 
 // As in a program that ends without waiting for anything.
-TYPED_TEST_P(backend_contract, the_event_loop_may_go_first) {
+TYPED_TEST_P(BackendContract, TheEventLoopMayGoFirst) {
     backend_runner observer(this->environment.service());
     const auto lock = observer.acquire_hold("it");
     const auto requested = make_claim("it");
@@ -271,7 +271,7 @@ TYPED_TEST_P(backend_contract, the_event_loop_may_go_first) {
 }
 
 // The waiter says 3 of 3 while that is true, and then there are only 2.
-TYPED_TEST_P(backend_contract, a_number_that_was_right_is_not_held_against_a_waiter) {
+TYPED_TEST_P(BackendContract, ANumberThatWasRightIsNotHeldAgainstAWaiter) {
     backend_runner holder(this->environment.service()), other(this->environment.service());
     auto requested = make_claim("it");
     requested.mode = pawl::lock_mode::permits;
@@ -294,14 +294,13 @@ TYPED_TEST_P(backend_contract, a_number_that_was_right_is_not_held_against_a_wai
     }
 }
 
-REGISTER_TYPED_TEST_SUITE_P(backend_contract, only_one_has_it, the_deadline_is_exact,
-                            waiters_are_served_in_order, a_lease_that_is_not_renewed_ends,
-                            a_renewal_extends_and_never_creates,
-                            a_wait_ends_in_time_and_leaves_nothing,
-                            a_renewal_is_of_the_mode_that_is_held, a_cancelled_wait_leaves_nothing,
-                            cancelling_at_any_instant_leaves_nothing, tokens_never_go_back,
-                            force_tells_the_victim_and_passes_it_on, shows_who_holds_what,
-                            threads_never_overlap, the_event_loop_may_go_first,
-                            a_number_that_was_right_is_not_held_against_a_waiter);
+REGISTER_TYPED_TEST_SUITE_P(BackendContract, OnlyOneHasIt, TheDeadlineIsExact,
+                            WaitersAreServedInOrder, ALeaseThatIsNotRenewedEnds,
+                            ARenewalExtendsAndNeverCreates, AWaitEndsInTimeAndLeavesNothing,
+                            ARenewalIsOfTheModeThatIsHeld, ACancelledWaitLeavesNothing,
+                            CancellingAtAnyInstantLeavesNothing, TokensNeverGoBack,
+                            ForceTellsTheVictimAndPassesItOn, ShowsWhoHoldsWhat,
+                            ThreadsNeverOverlap, TheEventLoopMayGoFirst,
+                            ANumberThatWasRightIsNotHeldAgainstAWaiter);
 
 }  // namespace backend_tests

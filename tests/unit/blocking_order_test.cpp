@@ -22,7 +22,7 @@ constexpr int holds = 100'000;
 
 // The destructor of a handle only posts its release if another thread drives the loop. The other
 // thread may stop driving before it has run the release.
-TEST(blocking_order, a_destroyed_handle_is_released_before_the_next_call) {
+TEST(BlockingOrder, ADestroyedHandleIsReleasedBeforeTheNextCall) {
     pawl::blocking::client locks(pawl::memory::at());
     std::atomic<bool> done = false;
     std::jthread other([&] {

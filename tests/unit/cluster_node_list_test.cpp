@@ -11,7 +11,7 @@ namespace {
 
 const std::string first_id(40, 'a'), second_id(40, 'b'), third_id(40, 'c');
 
-TEST(cluster_node_list, is_that_of_redis_7) {
+TEST(ClusterNodeList, IsThatOfRedis7) {
     const auto nodes = parse_node_list(
         first_id +
         " 10.0.0.1:7001@17001,one.example myself,master - 0 0 12 connected 0-5459 5460 " +
@@ -35,7 +35,7 @@ TEST(cluster_node_list, is_that_of_redis_7) {
     EXPECT_EQ(nodes[2].master_id, first_id);
 }
 
-TEST(cluster_node_list, leaves_out_nodes_that_cannot_be_reached) {
+TEST(ClusterNodeList, LeavesOutNodesThatCannotBeReached) {
     const auto nodes =
         parse_node_list(first_id + " :7001@17001 myself,master - 0 0 1 connected\n" + second_id +
                         " :0@0 master,noaddr - 0 0 2 disconnected 1\n" + third_id +
@@ -43,7 +43,7 @@ TEST(cluster_node_list, leaves_out_nodes_that_cannot_be_reached) {
     EXPECT_EQ(nodes.size(), 1U);
 }
 
-TEST(cluster_node_list, is_empty_for_other_texts) {
+TEST(ClusterNodeList, IsEmptyForOtherTexts) {
     const auto line = first_id + " 10.0.0.1:7001@17001 myself,master - 0 0 1 connected ";
     EXPECT_EQ(parse_node_list(line + "0-16383").size(), 1U);
     for (const auto& wrong : {std::string(), std::string("OK"), line + "0-16384", line + "9-3",
@@ -55,7 +55,7 @@ TEST(cluster_node_list, is_empty_for_other_texts) {
         EXPECT_TRUE(parse_node_list(wrong).empty()) << wrong;
 }
 
-TEST(slot_map, believes_the_view_with_the_higher_epoch) {
+TEST(SlotMap, BelievesTheViewWithTheHigherEpoch) {
     slot_map slots;
     EXPECT_EQ(slots.master_of(7), slot_map::nobody);
     EXPECT_TRUE(slots.assign(7, 0, 5));
@@ -68,7 +68,7 @@ TEST(slot_map, believes_the_view_with_the_higher_epoch) {
 }
 
 // A node with another address has another number, and requests must not go to the earlier one.
-TEST(slot_map, leaves_no_slot_with_an_earlier_number) {
+TEST(SlotMap, LeavesNoSlotWithAnEarlierNumber) {
     slot_map slots;
     EXPECT_TRUE(slots.assign(7, 1, 5));
     EXPECT_TRUE(slots.assign(9, 2, 5));
@@ -79,7 +79,7 @@ TEST(slot_map, leaves_no_slot_with_an_earlier_number) {
     EXPECT_FALSE(slots.assign(7, 2, 4)) << "the view is as old as before";
 }
 
-TEST(slot_map, believes_every_view_of_a_slot_that_was_given_up) {
+TEST(SlotMap, BelievesEveryViewOfASlotThatWasGivenUp) {
     slot_map slots;
     EXPECT_TRUE(slots.assign(7, 0, 5));
     slots.give_up(7);

@@ -24,13 +24,13 @@ std::vector<std::string> ask(seed_list& seeds, int count) {
 
 using names = std::vector<std::string>;
 
-TEST(cluster_seed_list, hosts_take_turns_until_nodes_are_known) {
+TEST(ClusterSeedList, HostsTakeTurnsUntilNodesAreKnown) {
     seed_list seeds({host("h1"), host("h2")}, 8);
     EXPECT_EQ(ask(seeds, 3), (names{"h1", "h2", "h1"}));
     EXPECT_EQ(seeds.size(), 2U);
 }
 
-TEST(cluster_seed_list, nodes_and_hosts_alternate) {
+TEST(ClusterSeedList, NodesAndHostsAlternate) {
     seed_list seeds({host("h1")}, 8);
     seeds.update({node("a"), node("b")});
     EXPECT_EQ(ask(seeds, 5), (names{"h1", "a.example", "h1", "b.example", "h1"}));
@@ -39,7 +39,7 @@ TEST(cluster_seed_list, nodes_and_hosts_alternate) {
 
 // Otherwise a node with an old view, which answers each time, would keep the client from the
 // others.
-TEST(cluster_seed_list, a_new_view_does_not_begin_the_round_again) {
+TEST(ClusterSeedList, ANewViewDoesNotBeginTheRoundAgain) {
     seed_list seeds({host("h1")}, 8);
     seeds.update({node("a"), node("b")});
     EXPECT_EQ(ask(seeds, 2), (names{"h1", "a.example"}));
@@ -47,14 +47,14 @@ TEST(cluster_seed_list, a_new_view_does_not_begin_the_round_again) {
     EXPECT_EQ(ask(seeds, 2), (names{"h1", "b.example"}));
 }
 
-TEST(cluster_seed_list, a_node_that_is_listed_no_longer_stays) {
+TEST(ClusterSeedList, ANodeThatIsListedNoLongerStays) {
     seed_list seeds({host("h1")}, 8);
     seeds.update({node("a"), node("b")});
     seeds.update({node("b")});
     EXPECT_EQ(ask(seeds, 4), (names{"h1", "b.example", "h1", "a.example"}));
 }
 
-TEST(cluster_seed_list, the_new_address_of_a_node_replaces_the_earlier_one) {
+TEST(ClusterSeedList, TheNewAddressOfANodeReplacesTheEarlierOne) {
     seed_list seeds({host("h1")}, 8);
     seeds.update({node("a")});
     seeds.update({{host("elsewhere"), "a"}});
@@ -62,14 +62,14 @@ TEST(cluster_seed_list, the_new_address_of_a_node_replaces_the_earlier_one) {
     EXPECT_EQ(ask(seeds, 2), (names{"h1", "elsewhere"}));
 }
 
-TEST(cluster_seed_list, beyond_the_bound_the_longest_unlisted_nodes_are_forgotten) {
+TEST(ClusterSeedList, BeyondTheBoundTheLongestUnlistedNodesAreForgotten) {
     seed_list seeds({host("h1")}, 2);
     seeds.update({node("a"), node("b")});
     seeds.update({node("c")});
     EXPECT_EQ(ask(seeds, 6), (names{"h1", "c.example", "h1", "a.example", "h1", "c.example"}));
 }
 
-TEST(cluster_seed_list, known_nodes_are_left_out) {
+TEST(ClusterSeedList, KnownNodesAreLeftOut) {
     seed_list seeds({host("h1")}, 8);
     seeds.update({node("a"), node("b")});
     const auto knows_a = [](const std::string& id) { return id == "a"; };

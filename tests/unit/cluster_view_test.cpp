@@ -9,7 +9,7 @@
 #include <redis/cluster/node_pool.hpp>
 #include <redis/cluster/redirections.hpp>
 #include <redis/cluster/seed_search.hpp>
-#include <redis/transport/silent_listener.hpp>
+#include <redis/transport/link.hpp>
 
 #include <gtest/gtest.h>
 

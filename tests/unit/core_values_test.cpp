@@ -7,8 +7,8 @@
 #include "core/store/permits.hpp"
 #include "core/util/url.hpp"
 #include "redis/common/keys.hpp"
+#include "redis/common/redisson_names.hpp"
 #include "redis/common/values.hpp"
-#include "redis/redisson/names.hpp"
 #include "redis/transport/options.hpp"
 #include "redis/transport/server_errors.hpp"
 

@@ -70,8 +70,7 @@ private:
 examination examine(link& first, link& second) {
     fixed_servers servers(first, second);
     runtime& time = real_runtime();
-    options server_options;
-    server_options.host = "127.0.0.1";
+    const options server_options;
     asio::io_context loop;
     auto report =
         asio::co_spawn(loop, examine_servers(servers, time, server_options), asio::use_future);

@@ -51,10 +51,9 @@ TEST(Durations, AreTimeoutsOfUrlsWithAUnitOrInMilliseconds) {
             EXPECT_EQ(parsed.connect_timeout, value) << url << " " << text;
             EXPECT_EQ(parsed.reply_timeout, value) << url << " " << text;
         }
-        for (const auto& node : redlock::parse("redlock://a,b,c" + options).nodes) {
-            EXPECT_EQ(node.connect_timeout, value) << text;
-            EXPECT_EQ(node.reply_timeout, value) << text;
-        }
+        const auto nodes = redlock::parse("redlock://a,b,c" + options);
+        EXPECT_EQ(nodes.connect_timeout, value) << text;
+        EXPECT_EQ(nodes.reply_timeout, value) << text;
     }
 }
 

@@ -5,7 +5,6 @@
 // the page, word for word.
 #include "lock_file_fixture.hpp"
 #include "redis/doctor/assessment.hpp"
-#include "redis/redlock/guarantees.hpp"
 
 #include <pawl/blocking.hpp>
 #include <pawl/memory.hpp>
@@ -78,7 +77,7 @@ constexpr deployment all_deployments[] = {
     deployment::alone,   deployment::replicated,       deployment::monitored, deployment::replica,
     deployment::cluster, deployment::followed_cluster, deployment::unknown};
 
-TEST(guarantees_page, has_the_rows_of_redis) {
+TEST(GuaranteesPage, HasTheRowsOfRedis) {
     for (const auto writes : all_persistences) {
         auto alone = guarantees_of(writes, deployment::alone);
         const auto replicated = guarantees_of(writes, deployment::replicated);
@@ -93,21 +92,21 @@ TEST(guarantees_page, has_the_rows_of_redis) {
     }
 }
 
-TEST(guarantees_page, has_the_rows_of_redlock) {
+TEST(GuaranteesPage, HasTheRowsOfRedlock) {
     for (const bool fenced : {true, false}) {
-        const auto row = pawl::redlock::guarantees_of(3, fenced);
-        const auto with_sentinels = pawl::redlock::guarantees_of(3, fenced, true);
+        const auto row = guarantees_of_redlock(3, fenced);
+        const auto with_sentinels = guarantees_of_redlock(3, fenced, true);
         expect_on_page(line(row, row.failover + "; with Sentinels " + with_sentinels.failover));
     }
 }
 
-TEST(guarantees_page, has_the_row_of_memory) {
+TEST(GuaranteesPage, HasTheRowOfMemory) {
     const auto row = pawl::blocking::client(pawl::memory::at()).examine().guarantees;
     expect_on_page(line(row, table_cell(row.failover)));
 }
 
 // `pawl doctor` knows the file system of the file. The page has one row for all file systems.
-TEST(guarantees_page, has_the_row_of_sqlite) {
+TEST(GuaranteesPage, HasTheRowOfSqlite) {
     const std::string on_disk = "never goes back";
     const std::string in_memory = " while the host's clock is right";
     const backend_tests::lock_file_fixture files;
@@ -117,12 +116,12 @@ TEST(guarantees_page, has_the_row_of_sqlite) {
     expect_on_page(line(row, table_cell(row.failover)));
 }
 
-TEST(guarantees_page, has_what_a_failover_means_wherever_the_server_stands) {
+TEST(GuaranteesPage, HasWhatAFailoverMeansWhereverTheServerStands) {
     for (const auto stands : all_deployments)
         expect_on_page("| " + guarantees_of(persistence::none, stands).failover + " |");
 }
 
-TEST(guarantees_page, has_the_verdicts_of_doctor) {
+TEST(GuaranteesPage, HasTheVerdictsOfDoctor) {
     for (const auto writes : all_persistences)
         expect_on_page(line(persistence_finding(writes)));
     for (const auto transport_kind : {transport::unix_socket, transport::loopback, transport::plain,
@@ -158,7 +157,7 @@ TEST(guarantees_page, has_the_verdicts_of_doctor) {
 }
 
 // A server without a limit evicts nothing, whatever its policy; the limit may come tomorrow.
-TEST(guarantees_page, an_evicting_policy_is_never_called_good) {
+TEST(GuaranteesPage, AnEvictingPolicyIsNeverCalledGood) {
     for (const char* policy : {"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru",
                                "volatile-lfu", "volatile-random", "volatile-ttl"}) {
         EXPECT_EQ(eviction_finding(policy, true).level, finding::grade::bad) << policy;
@@ -167,7 +166,7 @@ TEST(guarantees_page, an_evicting_policy_is_never_called_good) {
 }
 
 // Only a single server has no failover.
-TEST(guarantees_page, a_failover_does_not_apply_to_a_server_alone_and_to_no_other) {
+TEST(GuaranteesPage, AFailoverDoesNotApplyToAServerAloneAndToNoOther) {
     for (const auto writes : all_persistences) {
         for (const auto stands : all_deployments)
             EXPECT_EQ(guarantees_of(writes, stands).failover == "does not apply",

@@ -36,7 +36,7 @@ claim make_claim(const std::string& owner, lock_mode mode = lock_mode::exclusive
     return requested;
 }
 
-class lease_table : public testing::Test {
+class LeaseTable : public testing::Test {
 protected:
     // One step in a transaction of its own.
     template <class Step>
@@ -59,7 +59,7 @@ protected:
     const claim a = make_claim("a"), b = make_claim("b"), c = make_claim("c");
 };
 
-TEST_F(lease_table, a_try_that_fails_leaves_no_row) {
+TEST_F(LeaseTable, ATryThatFailsLeavesNoRow) {
     const auto granted = acquire(a, false);
     EXPECT_EQ(granted.outcome, kind::granted);
     EXPECT_EQ(granted.expires, stored.now + 30s);
@@ -69,7 +69,7 @@ TEST_F(lease_table, a_try_that_fails_leaves_no_row) {
     EXPECT_TRUE(stored.queue.empty());
 }
 
-TEST_F(lease_table, a_waiter_learns_whether_it_is_the_first_and_when_the_first_lease_ends) {
+TEST_F(LeaseTable, AWaiterLearnsWhetherItIsTheFirstAndWhenTheFirstLeaseEnds) {
     acquire(a);
     const auto first = acquire(b), second = acquire(c);
     EXPECT_EQ(first.outcome, kind::waiting);
@@ -79,7 +79,7 @@ TEST_F(lease_table, a_waiter_learns_whether_it_is_the_first_and_when_the_first_l
 }
 
 // A waiter that another client grants the lock must confirm that it is alive.
-TEST_F(lease_table, a_granted_waiter_gets_the_claim_window) {
+TEST_F(LeaseTable, AGrantedWaiterGetsTheClaimWindow) {
     acquire(a);
     acquire(b);
     EXPECT_EQ(release(a), release_result::released);
@@ -92,7 +92,7 @@ TEST_F(lease_table, a_granted_waiter_gets_the_claim_window) {
     EXPECT_FALSE(refresh(b).needs_renewal);
 }
 
-TEST_F(lease_table, a_waiter_that_serves_the_queue_gets_its_whole_ttl) {
+TEST_F(LeaseTable, AWaiterThatServesTheQueueGetsItsWholeTtl) {
     acquire(a);
     acquire(b);
     stored.now += 30s;
@@ -102,7 +102,7 @@ TEST_F(lease_table, a_waiter_that_serves_the_queue_gets_its_whole_ttl) {
     EXPECT_TRUE(stored.notified.empty());
 }
 
-TEST_F(lease_table, a_waiter_that_has_lost_its_place_joins_the_queue_again) {
+TEST_F(LeaseTable, AWaiterThatHasLostItsPlaceJoinsTheQueueAgain) {
     acquire(a);
     acquire(b);
     acquire(c);
@@ -115,7 +115,7 @@ TEST_F(lease_table, a_waiter_that_has_lost_its_place_joins_the_queue_again) {
 }
 
 // A token must be durable: without `may_grant` the step changes no holder, and is repeated.
-TEST_F(lease_table, a_step_that_must_serve_the_queue_asks_for_another_transaction) {
+TEST_F(LeaseTable, AStepThatMustServeTheQueueAsksForAnotherTransaction) {
     acquire(a);
     EXPECT_EQ(run([&](auto& table) { return table.release(a); }, false), release_result::released);
     acquire(a);
@@ -130,7 +130,7 @@ TEST_F(lease_table, a_step_that_must_serve_the_queue_asks_for_another_transactio
     EXPECT_TRUE(stored.queue.empty());
 }
 
-TEST_F(lease_table, a_late_grant_is_kept_or_passed_on_by_a_waiter_that_leaves) {
+TEST_F(LeaseTable, ALateGrantIsKeptOrPassedOnByAWaiterThatLeaves) {
     acquire(a);
     acquire(b);
     acquire(c);
@@ -144,7 +144,7 @@ TEST_F(lease_table, a_late_grant_is_kept_or_passed_on_by_a_waiter_that_leaves) {
     EXPECT_EQ(refresh(c).outcome, kind::granted);
 }
 
-TEST_F(lease_table, a_hold_is_renewed_in_its_mode_only) {
+TEST_F(LeaseTable, AHoldIsRenewedInItsModeOnly) {
     acquire(a);
     const auto reading = make_claim("a", lock_mode::shared);
     const auto renew = [&](const claim& held) {
@@ -162,14 +162,14 @@ TEST_F(lease_table, a_hold_is_renewed_in_its_mode_only) {
     EXPECT_FALSE(run([&](auto& table) { return table.downgrade(a); }).has_value());
 }
 
-TEST_F(lease_table, readers_share_a_token_while_one_of_them_is_alive) {
+TEST_F(LeaseTable, ReadersShareATokenWhileOneOfThemIsAlive) {
     const auto first = acquire(make_claim("a", lock_mode::shared));
     EXPECT_EQ(acquire(make_claim("b", lock_mode::shared)).token, first.token);
     stored.dead_clients = {"a", "b"};
     EXPECT_GT(acquire(make_claim("c", lock_mode::shared)).token, first.token);
 }
 
-TEST_F(lease_table, a_total_is_set_once_and_checked) {
+TEST_F(LeaseTable, ATotalIsSetOnceAndChecked) {
     const auto take = [&](std::uint32_t permits, std::uint32_t total) {
         return acquire(make_claim("a", lock_mode::permits, permits, total)).outcome;
     };
@@ -181,7 +181,7 @@ TEST_F(lease_table, a_total_is_set_once_and_checked) {
     EXPECT_EQ(take(1, 0), kind::granted);
 }
 
-TEST_F(lease_table, a_forced_release_ends_the_holds_up_to_the_expected_token) {
+TEST_F(LeaseTable, AForcedReleaseEndsTheHoldsUpToTheExpectedToken) {
     acquire(make_claim("a", lock_mode::permits, 1, 3));
     const auto second = acquire(make_claim("b", lock_mode::permits)).token;
     acquire(make_claim("c", lock_mode::permits));
@@ -195,7 +195,7 @@ TEST_F(lease_table, a_forced_release_ends_the_holds_up_to_the_expected_token) {
     EXPECT_FALSE(force({}));
 }
 
-TEST_F(lease_table, the_oldest_holder_is_described_first) {
+TEST_F(LeaseTable, TheOldestHolderIsDescribedFirst) {
     acquire(make_claim("a", lock_mode::permits, 1, 3));
     acquire(make_claim("b", lock_mode::permits, 2));
     acquire(make_claim("c", lock_mode::permits, 1));
@@ -353,8 +353,8 @@ void play_cases() {
     }
 }
 
-TEST(queue_rules, rows_are_served_as_the_table_says) { play_cases<row_player>(); }
-TEST(queue_rules, ordered_entries_are_served_as_the_table_says) { play_cases<entry_player>(); }
+TEST(QueueRules, RowsAreServedAsTheTableSays) { play_cases<row_player>(); }
+TEST(QueueRules, OrderedEntriesAreServedAsTheTableSays) { play_cases<entry_player>(); }
 
 }  // namespace
 }  // namespace store_tests

@@ -16,9 +16,9 @@ private:
     pawl::service service_ = pawl::memory::at();
 };
 
-INSTANTIATE_TYPED_TEST_SUITE_P(memory, backend_contract, memory_environment);
+INSTANTIATE_TYPED_TEST_SUITE_P(Memory, BackendContract, memory_environment);
 
-TEST(memory, services_are_apart_unless_they_share_a_name) {
+TEST(Memory, ServicesAreApartUnlessTheyShareAName) {
     backend_runner holder(pawl::memory::at()), other(pawl::memory::at());
     backend_runner red(pawl::memory::at({.name = "red"})),
         red_too(pawl::memory::at({.name = "red"}));
@@ -32,7 +32,7 @@ TEST(memory, services_are_apart_unless_they_share_a_name) {
     EXPECT_EQ(pawl::memory::at().describe(), "memory:");
 }
 
-TEST(memory, promises_no_more_than_a_process_can) {
+TEST(Memory, PromisesNoMoreThanAProcessCan) {
     backend_runner holder(pawl::memory::at());
     EXPECT_TRUE(holder.capabilities().fencing);
     EXPECT_TRUE(holder.capabilities().loss_is_pushed);

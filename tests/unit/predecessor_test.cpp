@@ -27,32 +27,32 @@ std::string blocker_of_last(const std::vector<lock_share>& entries, std::uint32_
     return (blocker->or_any_before ? "<" : "") + std::to_string(blocker->position);
 }
 
-TEST(predecessor, the_first_entry_has_the_lock) {
+TEST(Predecessor, TheFirstEntryHasTheLock) {
     for (const auto& each : {writer, reader, permits(1)})
         EXPECT_EQ(blocker_of_last({each}, 1), "-");
 }
 
-TEST(predecessor, a_writer_waits_for_the_entry_before_it) {
+TEST(Predecessor, AWriterWaitsForTheEntryBeforeIt) {
     EXPECT_EQ(blocker_of_last({writer, writer}), "0");
     EXPECT_EQ(blocker_of_last({writer, reader, reader, writer}), "2");
     EXPECT_EQ(blocker_of_last({permits(1), writer}, 3), "0");
 }
 
-TEST(predecessor, a_reader_waits_for_the_last_entry_that_is_no_reader) {
+TEST(Predecessor, AReaderWaitsForTheLastEntryThatIsNoReader) {
     EXPECT_EQ(blocker_of_last({reader, reader, reader}), "-");
     EXPECT_EQ(blocker_of_last({writer, reader, writer, reader, reader}), "2");
     EXPECT_EQ(blocker_of_last({permits(1), reader, reader}, 3), "0");
 }
 
 // The holders of permits may end in any order.
-TEST(predecessor, a_request_for_permits_waits_for_any_entry_before_it) {
+TEST(Predecessor, ARequestForPermitsWaitsForAnyEntryBeforeIt) {
     EXPECT_EQ(blocker_of_last({permits(2), permits(1)}, 3), "-");
     EXPECT_EQ(blocker_of_last({permits(2), permits(1), permits(1)}, 3), "<1");
     EXPECT_EQ(blocker_of_last({permits(1), permits(3), permits(1)}, 3), "<1");
     EXPECT_EQ(blocker_of_last({reader, permits(3), permits(1)}, 3), "0");
 }
 
-TEST(predecessor, the_sum_of_permits_does_not_overflow) {
+TEST(Predecessor, TheSumOfPermitsDoesNotOverflow) {
     constexpr auto most = std::numeric_limits<std::uint32_t>::max();
     EXPECT_EQ(blocker_of_last({permits(most), permits(2)}, most), "<0");
 }

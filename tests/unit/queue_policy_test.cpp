@@ -24,7 +24,7 @@ constexpr lock_share permits(std::uint32_t count) { return {lock_mode::permits, 
 
 occupancy held_by(std::initializer_list<lock_share> holders) { return occupancy_of(holders); }
 
-TEST(queue_policy, a_free_lock_admits_every_mode) {
+TEST(QueuePolicy, AFreeLockAdmitsEveryMode) {
     const occupancy free;
     EXPECT_FALSE(free.excludes_all());
     EXPECT_TRUE(free.admits(writer, 0));
@@ -33,14 +33,14 @@ TEST(queue_policy, a_free_lock_admits_every_mode) {
     EXPECT_FALSE(free.admits(permits(3), 2));
 }
 
-TEST(queue_policy, an_exclusive_holder_admits_nobody) {
+TEST(QueuePolicy, AnExclusiveHolderAdmitsNobody) {
     const auto present = held_by({writer});
     EXPECT_TRUE(present.excludes_all());
     for (const auto& each : {writer, reader, permits(1)})
         EXPECT_FALSE(present.admits(each, 9)) << static_cast<int>(each.mode);
 }
 
-TEST(queue_policy, readers_admit_readers_only) {
+TEST(QueuePolicy, ReadersAdmitReadersOnly) {
     const auto present = held_by({reader, reader});
     EXPECT_FALSE(present.excludes_all());
     EXPECT_TRUE(present.admits(reader, 0));
@@ -48,7 +48,7 @@ TEST(queue_policy, readers_admit_readers_only) {
     EXPECT_FALSE(present.admits(permits(1), 9));
 }
 
-TEST(queue_policy, holders_of_permits_admit_others_up_to_the_total) {
+TEST(QueuePolicy, HoldersOfPermitsAdmitOthersUpToTheTotal) {
     const auto present = held_by({permits(2), permits(1)});
     EXPECT_TRUE(present.admits(permits(2), 5));
     EXPECT_FALSE(present.admits(permits(3), 5));
@@ -59,14 +59,14 @@ TEST(queue_policy, holders_of_permits_admit_others_up_to_the_total) {
 }
 
 // 32 bits of permits each: the sum needs more.
-TEST(queue_policy, the_sum_of_permits_does_not_overflow) {
+TEST(QueuePolicy, TheSumOfPermitsDoesNotOverflow) {
     constexpr auto most = std::numeric_limits<std::uint32_t>::max();
     EXPECT_FALSE(held_by({permits(most)}).admits(permits(2), most));
     EXPECT_FALSE(held_by({permits(most), permits(most)}).admits(permits(most), most));
 }
 
 // No store makes such rows; a program that writes the file may.
-TEST(queue_policy, holders_in_several_modes_admit_nobody) {
+TEST(QueuePolicy, HoldersInSeveralModesAdmitNobody) {
     for (const auto& present : {held_by({reader, permits(1)}), held_by({permits(1), reader}),
                                 held_by({writer, reader}), held_by({reader, permits(1), reader})}) {
         EXPECT_TRUE(present.excludes_all());
@@ -75,7 +75,7 @@ TEST(queue_policy, holders_in_several_modes_admit_nobody) {
     }
 }
 
-TEST(queue_policy, a_claim_counts_its_permits_in_their_mode_only) {
+TEST(QueuePolicy, AClaimCountsItsPermitsInTheirModeOnly) {
     pawl::spi::claim requested;
     requested.permits = 4;
     for (const auto mode : {lock_mode::exclusive, lock_mode::shared}) {
@@ -87,7 +87,7 @@ TEST(queue_policy, a_claim_counts_its_permits_in_their_mode_only) {
     EXPECT_EQ(share_of(requested).permits, 4U);
 }
 
-TEST(queue_policy, no_newcomer_passes_a_waiter_fair_or_not) {
+TEST(QueuePolicy, NoNewcomerPassesAWaiterFairOrNot) {
     pawl::spi::claim requested;
     for (const bool fair : {false, true})
         for (const auto mode : {lock_mode::exclusive, lock_mode::shared, lock_mode::permits}) {
@@ -99,7 +99,7 @@ TEST(queue_policy, no_newcomer_passes_a_waiter_fair_or_not) {
     EXPECT_FALSE(admits_newcomer(writer, false, held_by({reader}), 0));
 }
 
-TEST(queue_policy, the_first_waiter_is_granted_refused_discarded_or_waits) {
+TEST(QueuePolicy, TheFirstWaiterIsGrantedRefusedDiscardedOrWaits) {
     EXPECT_EQ(step_of(writer, false, {}, 0), queue_step::grant);
     EXPECT_EQ(step_of(reader, false, held_by({reader}), 0), queue_step::grant);
     EXPECT_EQ(step_of(permits(1), false, held_by({permits(2)}), 3), queue_step::grant);
@@ -113,7 +113,7 @@ TEST(queue_policy, the_first_waiter_is_granted_refused_discarded_or_waits) {
     EXPECT_EQ(step_of(permits(4), true, {}, 3), queue_step::discard);
 }
 
-TEST(queue_policy, a_missing_hold_is_taken_over_where_another_excludes_it) {
+TEST(QueuePolicy, AMissingHoldIsTakenOverWhereAnotherExcludesIt) {
     EXPECT_EQ(result_of_missing_hold(lock_mode::exclusive, {}), release_result::expired);
     EXPECT_EQ(result_of_missing_hold(lock_mode::exclusive, held_by({writer})),
               release_result::taken_over);
@@ -154,20 +154,20 @@ private:
     }
 };
 
-TEST(queue_policy, an_empty_queue_has_no_waiter_left) {
+TEST(QueuePolicy, AnEmptyQueueHasNoWaiterLeft) {
     recorded_queue queue{{}, 0};
     EXPECT_FALSE(serve_queue(queue, {}));
     EXPECT_EQ(queue.record, "");
 }
 
-TEST(queue_policy, one_writer_is_granted_at_a_time) {
+TEST(QueuePolicy, OneWriterIsGrantedAtATime) {
     recorded_queue queue{{{'a', writer}, {'b', writer}}, 0};
     EXPECT_TRUE(serve_queue(queue, {}));
     EXPECT_EQ(queue.record, "+a");
 }
 
 // Readers before the writer are granted together; those behind it wait for the next phase.
-TEST(queue_policy, readers_are_granted_up_to_the_next_writer) {
+TEST(QueuePolicy, ReadersAreGrantedUpToTheNextWriter) {
     recorded_queue queue{{{'a', reader}, {'b', reader}, {'c', writer}, {'d', reader}}, 0};
     EXPECT_TRUE(serve_queue(queue, {}));
     EXPECT_EQ(queue.record, "+a+b");
@@ -178,7 +178,7 @@ TEST(queue_policy, readers_are_granted_up_to_the_next_writer) {
 }
 
 // A small request does not pass a large one, or the large one would never be served.
-TEST(queue_policy, permits_are_given_in_the_order_of_the_queue) {
+TEST(QueuePolicy, PermitsAreGivenInTheOrderOfTheQueue) {
     recorded_queue queue{{{'a', permits(2)}, {'b', permits(3)}, {'c', permits(1)}}, 4};
     EXPECT_TRUE(serve_queue(queue, {}));
     EXPECT_EQ(queue.record, "+a");
@@ -186,20 +186,20 @@ TEST(queue_policy, permits_are_given_in_the_order_of_the_queue) {
     EXPECT_EQ(queue.record, "+a+b+c");
 }
 
-TEST(queue_policy, a_waiter_for_more_than_the_total_is_refused_and_blocks_nobody) {
+TEST(QueuePolicy, AWaiterForMoreThanTheTotalIsRefusedAndBlocksNobody) {
     recorded_queue queue{{{'a', permits(5)}, {'b', permits(1)}}, 4};
     EXPECT_FALSE(serve_queue(queue, held_by({permits(3)})));
     EXPECT_EQ(queue.record, "!a+b");
 }
 
-TEST(queue_policy, dead_waiters_are_passed_over) {
+TEST(QueuePolicy, DeadWaitersArePassedOver) {
     recorded_queue queue{{{'a', writer, true}, {'b', reader}, {'c', writer, true}, {'d', reader}},
                          0};
     EXPECT_FALSE(serve_queue(queue, {}));
     EXPECT_EQ(queue.record, "-a+b-c+d");
 }
 
-TEST(queue_policy, a_dead_waiter_leaves_although_the_lock_is_held) {
+TEST(QueuePolicy, ADeadWaiterLeavesAlthoughTheLockIsHeld) {
     recorded_queue queue{{{'a', writer, true}, {'b', reader}}, 0};
     EXPECT_TRUE(serve_queue(queue, held_by({writer})));
     EXPECT_EQ(queue.record, "-a");
@@ -211,7 +211,7 @@ struct test_holder {
 };
 bool lives(const test_holder& holder) { return holder.is_alive; }
 
-TEST(queue_policy, readers_of_a_phase_have_the_newest_token) {
+TEST(QueuePolicy, ReadersOfAPhaseHaveTheNewestToken) {
     const std::vector<test_holder> phase{{fencing_token(7)}, {fencing_token(7)}};
     EXPECT_EQ(reader_token(lock_mode::shared, phase, lives), fencing_token(7));
     EXPECT_EQ(reader_token(lock_mode::exclusive, phase, lives), std::nullopt);
@@ -220,7 +220,7 @@ TEST(queue_policy, readers_of_a_phase_have_the_newest_token) {
 }
 
 // A dead holder may have come back with an older file, and its token is then too low.
-TEST(queue_policy, a_phase_without_a_living_reader_of_the_newest_token_needs_a_new_one) {
+TEST(QueuePolicy, APhaseWithoutALivingReaderOfTheNewestTokenNeedsANewOne) {
     const std::vector<test_holder> dead{{fencing_token(7), false}};
     EXPECT_EQ(reader_token(lock_mode::shared, dead, lives), std::nullopt);
     const std::vector<test_holder> older_lives{{fencing_token(7), false}, {fencing_token(6)}};
@@ -233,7 +233,7 @@ struct test_lease {
     pawl::time_point expires;
 };
 
-TEST(queue_policy, the_first_waiter_looks_again_when_the_first_lease_ends) {
+TEST(QueuePolicy, TheFirstWaiterLooksAgainWhenTheFirstLeaseEnds) {
     const pawl::time_point early(pawl::duration(10)), late(pawl::duration(20));
     EXPECT_EQ(first_expiry(std::vector<test_lease>{{late}, {early}}), early);
     EXPECT_EQ(first_expiry(std::vector<test_lease>()), pawl::time_point::max());

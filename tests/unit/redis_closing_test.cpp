@@ -3,8 +3,7 @@
 
 // A client closes while the server refuses its releases: closing takes no longer than the drain
 // time, whatever the pauses between the attempts are.
-#include <redis/native/backend.hpp>
-#include <redis/redisson/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/topology/single_server.hpp>
 
 #include <pawl/error.hpp>

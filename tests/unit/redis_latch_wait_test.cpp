@@ -2,8 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // A wait for a latch at a server that refuses: its pauses are those of the client's limits.
-#include <redis/native/backend.hpp>
-#include <redis/redisson/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/topology/single_server.hpp>
 
 #include <pawl/error.hpp>

@@ -2,8 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // A listing of the names at a server that never ends the list.
-#include <redis/native/backend.hpp>
-#include <redis/redisson/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/topology/single_server.hpp>
 
 #include <pawl/redis.hpp>

@@ -7,8 +7,7 @@
 #include <redis/native/calls/admin_calls.hpp>
 #include <redis/native/calls/latch_calls.hpp>
 #include <redis/native/calls/release_calls.hpp>
-#include <redis/redisson/calls/latch_calls.hpp>
-#include <redis/redisson/calls/lock_calls.hpp>
+#include <redis/redisson/calls.hpp>
 #include <redis/scripting/failed_command.hpp>
 
 #include <pawl/error.hpp>

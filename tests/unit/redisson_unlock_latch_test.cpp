@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The key in which Redisson's layout keeps the result of a release for a repeated request.
-#include <redis/redisson/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/topology/single_server.hpp>
 
 #include <pawl/redis.hpp>

@@ -48,8 +48,9 @@ struct RedlockAttempt : testing::Test {
     boost::asio::io_context loop;
     const backend_context context{.strand = loop.get_executor(), .time = &time};
     const redis::key_scheme scheme{"pawl", "", 0};
-    set_parameters set{.set = "set"};
-    const lock_factory factory{scheme, set, "", ";process", time};
+    const set_parameters set{.set = "set"};
+    const std::unique_ptr<const node_layout> layout = make_fenced_layout(set);
+    const lock_factory factory{scheme, *layout, ";process", time};
     std::array<idle_link, 3> links;
     const node_table nodes{{&links[0], &links[1], &links[2]}, {"n0", "n1", "n2"}, set, time};
     node_timing timing{nodes};
@@ -119,8 +120,11 @@ TEST_F(RedlockAttempt, FarNodesNeedALongerTtl) {
 
 TEST_F(RedlockAttempt, OnlyRedissonsLayoutNamesAChannel) {
     EXPECT_TRUE(factory.lock_with("job", {}).channel.empty());
-    set.layout = node_layout::redisson;
-    EXPECT_FALSE(factory.lock_with("job", {}).channel.empty());
+    const auto plain = make_plain_layout(set);
+    EXPECT_TRUE(lock_factory(scheme, *plain, "", time).lock_with("job", {}).channel.empty());
+    const auto redisson = make_redisson_layout(set, "");
+    EXPECT_EQ(lock_factory(scheme, *redisson, "", time).lock_with("job", {}).channel,
+              "redisson_lock__channel:{job}");
 }
 
 TEST_F(RedlockAttempt, AValueBeginsWithTheOwner) {

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -24,30 +25,67 @@ std::string digest_of(const char* url) {
 TEST(RedlockUrls, ANodeMayBeAMasterThatSentinelsName) {
     const auto settings = redlock::parse("redlocks://u:p@a,orders=s1+[::1]:7+s3:1,b:2/3?ca=/c");
     ASSERT_EQ(settings.nodes.size(), 3U);
-    const auto& monitored = settings.nodes.front();
-    EXPECT_EQ(monitored.sentinel.master_name, "orders");
-    ASSERT_EQ(monitored.sentinel.addresses.size(), 3U);
-    EXPECT_EQ(monitored.sentinel.addresses[0].port, 26379);
-    EXPECT_EQ(monitored.sentinel.addresses[1].host, "::1");
-    for (const auto& each : settings.nodes) {
-        EXPECT_EQ(each.user + each.password, "up");
-        EXPECT_EQ(each.database, 3U);
-        EXPECT_TRUE(each.tls.enabled);
-        EXPECT_EQ(each.tls.ca_file, "/c");
-    }
-    EXPECT_TRUE(monitored.sentinel.tls.enabled);
-    EXPECT_TRUE(settings.nodes[1].sentinel.addresses.empty());
+    const auto& monitored = std::get<redis::sentinels>(settings.nodes.front());
+    EXPECT_EQ(monitored.master_name, "orders");
+    ASSERT_EQ(monitored.addresses.size(), 3U);
+    EXPECT_EQ(monitored.addresses[0].port, 26379);
+    EXPECT_EQ(monitored.addresses[1].host, "::1");
+    EXPECT_EQ(settings.user + settings.password, "up");
+    EXPECT_EQ(settings.database, 3U);
+    EXPECT_TRUE(settings.tls.enabled);
+    EXPECT_EQ(settings.tls.ca_file, "/c");
+    EXPECT_TRUE(monitored.tls.enabled);
+    EXPECT_EQ(std::get<redis::server>(settings.nodes[1]).host, "a");
+    EXPECT_EQ(std::get<redis::server>(settings.nodes[2]).port, 2);
 }
 
 TEST(RedlockUrls, OptionsOfSentinelsAreForThoseOfAllNodes) {
     ASSERT_EQ(::setenv("PAWL_UNIT_SENTINELS", "secret", 1), 0);
     const auto settings = redlock::parse(
         "redlock://a,x=s1,y=s2?sentinel_user=eye&sentinel_password_env=PAWL_UNIT_SENTINELS");
-    for (const auto& each : settings.nodes) {
-        const bool has_sentinels = !each.sentinel.addresses.empty();
-        EXPECT_EQ(each.sentinel.user, has_sentinels ? "eye" : "");
-        EXPECT_EQ(each.sentinel.password, has_sentinels ? "secret" : "");
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto& monitored = std::get<redis::sentinels>(settings.nodes[i]);
+        EXPECT_EQ(monitored.user, "eye");
+        EXPECT_EQ(monitored.password, "secret");
     }
+}
+
+TEST(RedlockUrls, AStructNamesTheSameNodes) {
+    const redlock::options settings{
+        .nodes = {redis::server{"b"},
+                  redis::sentinels{.addresses = {{"s2", 1}, {"s1"}}, .master_name = "orders"},
+                  redis::server{"a", 2}},
+        .database = 1,
+        .name_space = "shop"};
+    EXPECT_EQ(redlock::at(settings).describe(),
+              "redlock://a:2,b:6379,orders=s1:26379+s2:1/1?namespace=shop");
+}
+
+TEST(RedlockUrls, EachNodeHasWhatAllShare) {
+    redlock::options settings{.nodes = {redis::server{"a"}}};
+    settings.user = "u";
+    settings.password = "p";
+    settings.password_file = "/p";
+    settings.credentials = [] { return login{"v", "q"}; };
+    settings.database = 3;
+    settings.tls.ca_file = "/c";
+    settings.name_space = "shop";
+    settings.key = "{name}";
+    settings.layout = redis::key_layout::redisson;
+    settings.connect_timeout = std::chrono::seconds(1);
+    settings.reply_timeout = std::chrono::seconds(2);
+    settings.token_retention = std::chrono::seconds(3);
+    const auto node = redlock::options_of_node(settings, 0);
+    EXPECT_EQ(std::get<redis::server>(node.where).host, "a");
+    EXPECT_EQ(node.user + node.password + node.password_file, "up/p");
+    EXPECT_EQ(node.credentials(), (login{"v", "q"}));
+    EXPECT_EQ(node.database, 3U);
+    EXPECT_EQ(node.tls.ca_file, "/c");
+    EXPECT_EQ(node.name_space + node.key, "shop{name}");
+    EXPECT_EQ(node.layout, redis::key_layout::redisson);
+    EXPECT_EQ(node.connect_timeout, std::chrono::seconds(1));
+    EXPECT_EQ(node.reply_timeout, std::chrono::seconds(2));
+    EXPECT_EQ(node.token_retention, std::chrono::seconds(3));
 }
 
 TEST(RedlockUrls, AreShownInOneForm) {
@@ -87,6 +125,9 @@ TEST(RedlockUrls, MistakesAreAnsweredWithWhatToWrite) {
         {"redlock://a,b,c?colour=red", "known are ttl_max, fenced, namespace"},
         {"redlock://a,b,c?ca=/c", "Only redlocks:// has TLS"},
         {"redlock://a,b,c?object=lock", "leave out object"},
+        {"redlock://a,b,c?fenced=no&layout=redisson&object=readwrite", "leave out object"},
+        {"redlock://a,b,c?layout=redisson", "Redlock with fencing needs the native layout"},
+        {"redlock://a,b,c?scripts=no", "Redlock needs scripts; leave out scripts."},
         {"redlock://a,b,c?ttl_max=", "ttl_max= is empty"},
         {"redlock://a,b,c?ttl_max=10&ttl_max=20", "twice"},
         {"redlock://a,b,c/x", "'x' is not a database"},

@@ -12,7 +12,7 @@
 namespace pawl::redis {
 namespace {
 
-class sentinel_vote : public testing::Test {
+class SentinelVote : public testing::Test {
 protected:
     // The Sentinel `id` names the server at `port`, and knows these others.
     void says(const std::string& id, std::uint16_t port, std::uint64_t epoch,
@@ -36,14 +36,14 @@ protected:
     std::vector<const sentinel_view*> views_;
 };
 
-TEST_F(sentinel_vote, needs_a_majority_of_the_configured_ones) {
+TEST_F(SentinelVote, NeedsAMajorityOfTheConfiguredOnes) {
     says("a", 1, 1, {});
     EXPECT_EQ(elected(), 0U) << "one of three";
     says("b", 1, 1, {});
     EXPECT_EQ(elected(), 1U) << "two of three";
 }
 
-TEST_F(sentinel_vote, needs_a_majority_of_the_known_ones) {
+TEST_F(SentinelVote, NeedsAMajorityOfTheKnownOnes) {
     says("a", 1, 1, {"b", "c"});
     EXPECT_EQ(elected(1), 0U) << "the URL names one of three";
     says("b", 1, 1, {"a", "c"});
@@ -51,7 +51,7 @@ TEST_F(sentinel_vote, needs_a_majority_of_the_known_ones) {
 }
 
 //   a: was isolated before the failover, and names the old master | b and c: name the new one
-TEST_F(sentinel_vote, ignores_one_that_is_stale) {
+TEST_F(SentinelVote, IgnoresOneThatIsStale) {
     says("a", 1, 1, {"b", "c"});
     says("b", 2, 2, {"a", "c"});
     EXPECT_EQ(elected(), 0U) << "in the middle of the switch";
@@ -60,7 +60,7 @@ TEST_F(sentinel_vote, ignores_one_that_is_stale) {
 }
 
 // The old master of one epoch, and the same server as a new master: its tokens differ.
-TEST_F(sentinel_vote, is_about_the_epoch_too) {
+TEST_F(SentinelVote, IsAboutTheEpochToo) {
     says("a", 1, 1, {});
     says("b", 1, 3, {});
     EXPECT_EQ(elected(), 0U);
@@ -69,7 +69,7 @@ TEST_F(sentinel_vote, is_about_the_epoch_too) {
 }
 
 // The third one lists members that the others do not know. They do not count.
-TEST_F(sentinel_vote, is_not_blocked_by_one_that_invents_members) {
+TEST_F(SentinelVote, IsNotBlockedByOneThatInventsMembers) {
     says("a", 1, 1, {"b", "c"});
     says("b", 1, 1, {"a", "c"});
     says("c", 9, 9, {"a", "b", "d", "e", "f", "g"});
@@ -78,14 +78,14 @@ TEST_F(sentinel_vote, is_not_blocked_by_one_that_invents_members) {
 }
 
 // Two addresses in the URL lead to one Sentinel: one vote.
-TEST_F(sentinel_vote, counts_a_sentinel_at_two_addresses_once) {
+TEST_F(SentinelVote, CountsASentinelAtTwoAddressesOnce) {
     says("a", 1, 1, {"b", "c"});
     says("a", 1, 1, {"b", "c"});
     EXPECT_EQ(elected(), 0U);
 }
 
 // It answered at one address before it learned of the failover, and at the other one afterwards.
-TEST_F(sentinel_vote, counts_the_newer_answer_of_a_sentinel) {
+TEST_F(SentinelVote, CountsTheNewerAnswerOfASentinel) {
     says("a", 1, 1, {"b", "c"});
     says("a", 2, 2, {"b", "c"});
     says("b", 2, 2, {"a", "c"});
@@ -93,7 +93,7 @@ TEST_F(sentinel_vote, counts_the_newer_answer_of_a_sentinel) {
     EXPECT_EQ(elected(), 2U);
 }
 
-TEST_F(sentinel_vote, of_an_even_number_needs_more_than_half) {
+TEST_F(SentinelVote, OfAnEvenNumberNeedsMoreThanHalf) {
     says("a", 1, 1, {"b", "c", "d"});
     says("b", 1, 1, {"a", "c", "d"});
     says("c", 2, 2, {"a", "b", "d"});

@@ -15,14 +15,14 @@
 namespace backend_tests {
 namespace {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(sqlite, backend_contract, lock_file_fixture);
+INSTANTIATE_TYPED_TEST_SUITE_P(Sqlite, BackendContract, lock_file_fixture);
 
 std::size_t entries(const std::string& folder) {
     const std::filesystem::directory_iterator all(folder);
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-TEST(sqlite, tokens_outlive_every_client) {
+TEST(Sqlite, TokensOutliveEveryClient) {
     const lock_file_fixture lock_file;
     pawl::fencing_token last;
     for (int round = 0; round < 3; ++round) {
@@ -34,7 +34,7 @@ TEST(sqlite, tokens_outlive_every_client) {
     }
 }
 
-TEST(sqlite, a_file_that_was_deleted_is_made_anew_and_tokens_go_on) {
+TEST(Sqlite, AFileThatWasDeletedIsMadeAnewAndTokensGoOn) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service()), other(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -46,7 +46,7 @@ TEST(sqlite, a_file_that_was_deleted_is_made_anew_and_tokens_go_on) {
     EXPECT_EQ(holder.inspect("it").held_by.value().token, reacquired.grant.token);
 }
 
-TEST(sqlite, a_reboot_frees_every_lock) {
+TEST(Sqlite, ARebootFreesEveryLock) {
     const lock_file_fixture lock_file;
     backend_runner before(lock_file.service());
     const auto lock = before.acquire_hold("it", 1h);
@@ -66,7 +66,7 @@ TEST(sqlite, a_reboot_frees_every_lock) {
     EXPECT_THROW(waiting.get(), boost::system::system_error);
 }
 
-TEST(sqlite, the_file_forgets_holds_that_are_over) {
+TEST(Sqlite, TheFileForgetsHoldsThatAreOver) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service()), other(lock_file.service());
     (void)holder.acquire_hold("it", 20ms);
@@ -76,7 +76,7 @@ TEST(sqlite, the_file_forgets_holds_that_are_over) {
     EXPECT_EQ(sqlite_connection(lock_file.path()).text("SELECT count(*) FROM holders"), "0");
 }
 
-TEST(sqlite, namespaces_are_apart) {
+TEST(Sqlite, NamespacesAreApart) {
     const lock_file_fixture lock_file;
     backend_runner red(pawl::sqlite::at({.path = lock_file.path(), .name_space = "red"}));
     backend_runner blue(pawl::sqlite::at({.path = lock_file.path(), .name_space = "blue"}));
@@ -85,7 +85,7 @@ TEST(sqlite, namespaces_are_apart) {
     EXPECT_EQ(red.list("").size(), 1U);
 }
 
-TEST(sqlite, a_grant_is_handed_over_for_a_claim_window) {
+TEST(Sqlite, AGrantIsHandedOverForAClaimWindow) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service()), other(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -102,7 +102,7 @@ TEST(sqlite, a_grant_is_handed_over_for_a_claim_window) {
 }
 
 // No notification comes: the row says that the waiter lives in another network namespace.
-TEST(sqlite, a_waiter_that_cannot_be_notified_finds_its_grant_itself) {
+TEST(Sqlite, AWaiterThatCannotBeNotifiedFindsItsGrantItself) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service()), other(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -113,7 +113,7 @@ TEST(sqlite, a_waiter_that_cannot_be_notified_finds_its_grant_itself) {
     EXPECT_TRUE(waiting.get());
 }
 
-TEST(sqlite, a_waiter_that_was_taken_for_dead_stands_in_line_again) {
+TEST(Sqlite, AWaiterThatWasTakenForDeadStandsInLineAgain) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service()), other(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -128,7 +128,7 @@ TEST(sqlite, a_waiter_that_was_taken_for_dead_stands_in_line_again) {
 // A waiter that can never be served leaves no row: a larger total would grant it permits again.
 //   holder has 5 of 5 | another process waits for 1 | this one waits for 4 | the total becomes 3 |
 //   the hold ends without a message | the later waiter refreshes first, and is refused
-TEST(sqlite, a_refused_waiter_leaves_the_queue) {
+TEST(Sqlite, ARefusedWaiterLeavesTheQueue) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service()), other(lock_file.service());
     const auto permits = [](std::uint32_t count, std::uint32_t total) {
@@ -157,7 +157,7 @@ TEST(sqlite, a_refused_waiter_leaves_the_queue) {
 }
 
 // The names of the sockets are in the file, and any program of this host may send to them.
-TEST(sqlite, forged_notifications_do_nothing) {
+TEST(Sqlite, ForgedNotificationsDoNothing) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service()), other(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -179,7 +179,7 @@ TEST(sqlite, forged_notifications_do_nothing) {
     EXPECT_TRUE(waiting.get());
 }
 
-TEST(sqlite, a_release_that_found_no_answer_is_made_up_for) {
+TEST(Sqlite, AReleaseThatFoundNoAnswerIsMadeUpFor) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -191,7 +191,7 @@ TEST(sqlite, a_release_that_found_no_answer_is_made_up_for) {
     EXPECT_TRUE(eventually([&] { return !holder.inspect("it").held_by; }));
 }
 
-TEST(sqlite, a_file_in_use_for_too_long_is_an_error_that_passes) {
+TEST(Sqlite, AFileInUseForTooLongIsAnErrorThatPasses) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     holder.acquire_hold("other");
@@ -205,7 +205,7 @@ TEST(sqlite, a_file_in_use_for_too_long_is_an_error_that_passes) {
     EXPECT_TRUE(holder.acquire(make_claim("it")));
 }
 
-TEST(sqlite, closing_leaves_no_thread_and_no_descriptor) {
+TEST(Sqlite, ClosingLeavesNoThreadAndNoDescriptor) {
     const lock_file_fixture lock_file;
     asio::io_context loop;
     std::thread([] {}).join();  // a sanitizer starts a thread of its own with the first one
@@ -224,7 +224,7 @@ TEST(sqlite, closing_leaves_no_thread_and_no_descriptor) {
     EXPECT_EQ(entries("/proc/self/fd"), descriptors);
 }
 
-TEST(sqlite, nothing_is_inherited_by_a_child_that_execs) {
+TEST(Sqlite, NothingIsInheritedByAChildThatExecs) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     holder.acquire_hold("it");
@@ -271,7 +271,7 @@ int behaviour_in_a_fork(pawl::spi::backend& inherited, const pawl::spi::hold& lo
            (unsupported(anew) ? 16 : 0);
 }
 
-TEST(sqlite, a_fork_holds_nothing_and_touches_nothing) {
+TEST(Sqlite, AForkHoldsNothingAndTouchesNothing) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -285,7 +285,7 @@ TEST(sqlite, a_fork_holds_nothing_and_touches_nothing) {
     EXPECT_EQ(holder.release(lock), release_result::released);
 }
 
-TEST(sqlite, measures_a_write_that_reaches_the_disk) {
+TEST(Sqlite, MeasuresAWriteThatReachesTheDisk) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto before = holder.acquire_hold("a");
@@ -296,7 +296,7 @@ TEST(sqlite, measures_a_write_that_reaches_the_disk) {
     (void)holder.release(after);
 }
 
-TEST(sqlite, says_what_it_promises) {
+TEST(Sqlite, SaysWhatItPromises) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     EXPECT_TRUE(holder.capabilities().tokens_survive_data_loss);

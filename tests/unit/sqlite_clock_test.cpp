@@ -55,7 +55,7 @@ void expect_result(int outcome) {
 
 // A holds the lock until 100 by the host's clock, at 50. B's clock says 150: for B the lease is
 // over, and B would take the lock. So B must be refused earlier.
-TEST(sqlite_clock, a_time_namespace_with_another_boot_clock_is_refused) {
+TEST(SqliteClock, ATimeNamespaceWithAnotherBootClockIsRefused) {
     for (const std::string offset : {"86400", "1"})
         expect_result(run_in_child([&] {
             if (!set_clock_of_children(offset)) return no_namespaces;
@@ -65,7 +65,7 @@ TEST(sqlite_clock, a_time_namespace_with_another_boot_clock_is_refused) {
 
 // The kernel tells which clock a process's children will have. If they are in another namespace
 // than the process, nothing tells which clock the process itself has.
-TEST(sqlite_clock, a_process_whose_clock_is_not_known_is_refused) {
+TEST(SqliteClock, AProcessWhoseClockIsNotKnownIsRefused) {
     expect_result(run_in_child([] {
         if (!set_clock_of_children("86400")) return no_namespaces;
         if (!is_refused("for its children")) return not_as_expected;
@@ -75,7 +75,7 @@ TEST(sqlite_clock, a_process_whose_clock_is_not_known_is_refused) {
 }
 
 // A time namespace whose boot clock is the host's does no harm.
-TEST(sqlite_clock, a_time_namespace_with_the_hosts_boot_clock_is_not_refused) {
+TEST(SqliteClock, ATimeNamespaceWithTheHostsBootClockIsNotRefused) {
     const auto boot = pawl::sqlite::current_boot_id();
     expect_result(run_in_child([&] {
         if (!set_clock_of_children("0")) return no_namespaces;

@@ -33,7 +33,7 @@ using support::eventually;
 // ctest counts a test that prints this as skipped.
 void report_not_run(const std::string& why) { std::cout << "NOT RUN: " << why << std::endl; }
 
-TEST(sqlite_names, a_file_with_a_hard_link_is_refused_under_both) {
+TEST(SqliteNames, AFileWithAHardLinkIsRefusedUnderBoth) {
     const lock_file_fixture lock_file;
     EXPECT_FALSE(try_to_use(lock_file.path()));
     fs::create_hard_link(lock_file.path(), lock_file.folder().file("other.db"));
@@ -45,7 +45,7 @@ TEST(sqlite_names, a_file_with_a_hard_link_is_refused_under_both) {
 
 // A holds the lock; the link is made; B requests it under the other name. B must not get it, and A
 // is told that the file is not safe any more.
-TEST(sqlite_names, a_link_that_is_made_under_a_holder_is_noticed) {
+TEST(SqliteNames, ALinkThatIsMadeUnderAHolderIsNoticed) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -60,7 +60,7 @@ TEST(sqlite_names, a_link_that_is_made_under_a_holder_is_noticed) {
 }
 
 // One file under two names by a symbolic link is one file: SQLite follows the link.
-TEST(sqlite_names, a_symbolic_link_is_the_same_file) {
+TEST(SqliteNames, ASymbolicLinkIsTheSameFile) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -79,7 +79,7 @@ TEST(sqlite_names, a_symbolic_link_is_the_same_file) {
         eventually([&] { return other.has_lost(theirs.claim.owner, loss_reason::taken_over); }));
 }
 
-TEST(sqlite_names, dots_behind_a_symbolic_link_lead_where_the_kernel_says) {
+TEST(SqliteNames, DotsBehindASymbolicLinkLeadWhereTheKernelSays) {
     const lock_file_fixture lock_file;
     fs::create_directories(lock_file.folder().file("a/b"));
     fs::create_directory_symlink(lock_file.folder().file("a/b"), lock_file.folder().file("link"));
@@ -111,7 +111,7 @@ int use_mounted_file(const lock_file_fixture& lock_file) {
     return 0;
 }
 
-TEST(sqlite_names, a_file_that_is_mounted_without_its_folder_is_refused) {
+TEST(SqliteNames, AFileThatIsMountedWithoutItsFolderIsRefused) {
     const lock_file_fixture lock_file;
     EXPECT_FALSE(try_to_use(lock_file.path()));
     fs::create_directory(lock_file.folder().file("inside"));
@@ -171,7 +171,7 @@ private:
 
 // A program inside has /…/inside/locks.db; we name it through /proc. The text of that link is the
 // path inside, which is another file outside: two programs would hold one lock.
-TEST(sqlite_names, a_path_through_another_mount_namespace_is_refused) {
+TEST(SqliteNames, APathThroughAnotherMountNamespaceIsRefused) {
     const lock_file_fixture lock_file;
     const auto inside = lock_file.folder().file("inside");
     fs::create_directory(inside);
@@ -195,7 +195,7 @@ TEST(sqlite_names, a_path_through_another_mount_namespace_is_refused) {
     EXPECT_FALSE(try_to_use("/proc/self/root" + lock_file.path()));
 }
 
-TEST(sqlite_names, the_kernels_list_of_mounts_is_understood) {
+TEST(SqliteNames, TheKernelsListOfMountsIsUnderstood) {
     std::istringstream mounts(
         "36 35 98:0 / / rw,noatime master:1 - ext4 /dev/root rw\n"
         "40 36 0:5 /host.db /data/my\\040locks.db rw - ext4 /dev/root rw\n");
@@ -211,11 +211,11 @@ TEST(sqlite_names, the_kernels_list_of_mounts_is_understood) {
     EXPECT_FALSE(mounted("/host.db"));
 }
 
-class sqlite_replaced : public testing::TestWithParam<const char*> {};
+class SqliteReplaced : public testing::TestWithParam<const char*> {};
 
 // A holds the lock; the file is removed; B works on the new file at that path. A writes to a file
 // that no other program reads, so its hold is over, and its next transaction reports that.
-TEST_P(sqlite_replaced, the_holder_is_told) {
+TEST_P(SqliteReplaced, TheHolderIsTold) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -228,7 +228,7 @@ TEST_P(sqlite_replaced, the_holder_is_told) {
     EXPECT_EQ(holder.renew(*reacquired, 60s).result, pawl::spi::renewal::outcome::extended);
 }
 
-TEST_P(sqlite_replaced, by_another_file_too) {
+TEST_P(SqliteReplaced, ByAnotherFileToo) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it");
@@ -240,10 +240,10 @@ TEST_P(sqlite_replaced, by_another_file_too) {
         eventually([&] { return holder.has_lost(lock.claim.owner, loss_reason::taken_over); }));
 }
 
-INSTANTIATE_TEST_SUITE_P(each, sqlite_replaced, testing::Values("", "-wal", "-shm"));
+INSTANTIATE_TEST_SUITE_P(Each, SqliteReplaced, testing::Values("", "-wal", "-shm"));
 
 // Its own row in the new file proves nothing: others may have held the lock in between.
-TEST(sqlite_replaced_file, a_hold_does_not_go_on_in_an_older_copy) {
+TEST(SqliteReplacedFile, AHoldDoesNotGoOnInAnOlderCopy) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it", 1h);
@@ -255,7 +255,7 @@ TEST(sqlite_replaced_file, a_hold_does_not_go_on_in_an_older_copy) {
     EXPECT_TRUE(holder.inspect("it").held_by) << "the row keeps others out until its lease ends";
 }
 
-TEST(sqlite_rights, new_files_are_for_their_owner_alone) {
+TEST(SqliteRights, NewFilesAreForTheirOwnerAlone) {
     const lock_file_fixture lock_file;
     const auto before = ::umask(0);
     backend_runner holder(lock_file.service());
@@ -268,7 +268,7 @@ TEST(sqlite_rights, new_files_are_for_their_owner_alone) {
 }
 
 // The permissions of an existing file are its owner's choice; the log and its index follow.
-TEST(sqlite_rights, of_a_file_that_a_group_shares_are_kept) {
+TEST(SqliteRights, OfAFileThatAGroupSharesAreKept) {
     const lock_file_fixture lock_file;
     std::ofstream(lock_file.path()).flush();
     fs::permissions(lock_file.path(), fs::perms(0660));
@@ -292,7 +292,7 @@ int stop_all_writers(const std::string& path) {
     return ::fcntl(index, F_SETLK, &all) == 0 ? 3 : 4;
 }
 
-TEST(sqlite_rights, another_user_cannot_stop_the_writers) {
+TEST(SqliteRights, AnotherUserCannotStopTheWriters) {
     if (::geteuid() != 0) return report_not_run("only root can play a second user");
     const lock_file_fixture lock_file;
     fs::permissions(lock_file.folder().path(), fs::perms(0755));
@@ -304,7 +304,7 @@ TEST(sqlite_rights, another_user_cannot_stop_the_writers) {
     EXPECT_EQ(run_in_child([&] { return stop_all_writers(lock_file.path()); }), 3);
 }
 
-TEST(sqlite_rights, wider_ones_are_warned_of) {
+TEST(SqliteRights, WiderOnesAreWarnedOf) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     holder.acquire_hold("it");

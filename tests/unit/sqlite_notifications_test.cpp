@@ -20,7 +20,7 @@ public:
 
 //   A's event loop is busy | S sends 20,000 notifications: A keeps only as many as it needs | the
 //   loop continues: A works as before
-TEST(sqlite_notifications, waiting_for_a_busy_event_loop_are_bounded) {
+TEST(SqliteNotifications, WaitingForABusyEventLoopAreBounded) {
     const lock_file_fixture lock_file;
     asio::io_context loop;
     counting_listener listener;

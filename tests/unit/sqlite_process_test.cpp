@@ -49,7 +49,7 @@ void play_counter(std::istream& role) {
 }
 
 // The body of a helper process; does nothing in a run of all tests.
-TEST(sqlite_helper, plays_its_role) {
+TEST(SqliteHelper, PlaysItsRole) {
     const char* role_text = std::getenv(role_variable);
     if (role_text == nullptr) return;
     std::istringstream role(role_text);
@@ -64,7 +64,7 @@ class helper {
 public:
     explicit helper(const std::string& role) {
         ::setenv(role_variable, role.c_str(), 1);
-        std::array<std::string, 2> words{"helper", "--gtest_filter=sqlite_helper.plays_its_role"};
+        std::array<std::string, 2> words{"helper", "--gtest_filter=SqliteHelper.PlaysItsRole"};
         std::array<char*, 3> arguments{words[0].data(), words[1].data(), nullptr};
         posix_spawn_file_actions_t actions;
         ::posix_spawn_file_actions_init(&actions);
@@ -102,7 +102,7 @@ private:
     pid_t pid_ = 0;
 };
 
-class sqlite_processes : public testing::Test {
+class SqliteProcesses : public testing::Test {
 protected:
     bool has_waiters(std::uint64_t count) {
         return eventually([&] { return observer.inspect("it").waiters == count; });
@@ -118,7 +118,7 @@ protected:
     backend_runner observer{lock_file.service()};
 };
 
-TEST_F(sqlite_processes, a_release_wakes_the_waiter_of_another_process) {
+TEST_F(SqliteProcesses, AReleaseWakesTheWaiterOfAnotherProcess) {
     const auto lock = observer.acquire_hold("it");
     const helper other("visit " + lock_file.path() + " it");
     ASSERT_TRUE(has_waiters(1));
@@ -127,7 +127,7 @@ TEST_F(sqlite_processes, a_release_wakes_the_waiter_of_another_process) {
 }
 
 // If the dead one had been granted the lock, a token would be missing.
-TEST_F(sqlite_processes, a_dead_waiter_is_passed_over_at_once) {
+TEST_F(SqliteProcesses, ADeadWaiterIsPassedOverAtOnce) {
     observer.acquire_hold("another");
     // Far above the clock, so that each token is the next number.
     sqlite_connection(lock_file.path())
@@ -143,7 +143,7 @@ TEST_F(sqlite_processes, a_dead_waiter_is_passed_over_at_once) {
     EXPECT_EQ(waiting.get().value().grant.token.value(), lock.grant.token.value() + 1);
 }
 
-TEST_F(sqlite_processes, a_stopped_waiter_loses_its_turn_and_no_more) {
+TEST_F(SqliteProcesses, AStoppedWaiterLosesItsTurnAndNoMore) {
     const auto lock = observer.acquire_hold("it");
     helper frozen("visit " + lock_file.path() + " it");
     ASSERT_TRUE(has_waiters(1));
@@ -161,7 +161,7 @@ TEST_F(sqlite_processes, a_stopped_waiter_loses_its_turn_and_no_more) {
     EXPECT_TRUE(held_by(frozen.pid()));
 }
 
-TEST_F(sqlite_processes, a_dead_holder_frees_it_at_the_end_of_its_lease_and_not_before) {
+TEST_F(SqliteProcesses, ADeadHolderFreesItAtTheEndOfItsLeaseAndNotBefore) {
     sqlite_connection file(lock_file.path());
     helper killed("visit " + lock_file.path() + " it");
     ASSERT_TRUE(held_by(killed.pid()));
@@ -174,7 +174,7 @@ TEST_F(sqlite_processes, a_dead_holder_frees_it_at_the_end_of_its_lease_and_not_
     EXPECT_GE(now(), waits_until);
 }
 
-TEST_F(sqlite_processes, two_processes_never_overlap) {
+TEST_F(SqliteProcesses, TwoProcessesNeverOverlap) {
     const auto counter = lock_file.folder().file("counter");
     const auto role = "count " + lock_file.path() + " it " + counter + " 150";
     helper first(role), other(role);
@@ -187,7 +187,7 @@ TEST_F(sqlite_processes, two_processes_never_overlap) {
 }
 
 // The first process creates the file; the others must cope.
-TEST_F(sqlite_processes, many_may_make_the_file_at_the_same_time) {
+TEST_F(SqliteProcesses, ManyMayMakeTheFileAtTheSameTime) {
     const auto path = lock_file.folder().file("locks2.db");
     const auto counter = lock_file.folder().file("counter");
     const auto role = "count " + path + " it " + counter + " 5";

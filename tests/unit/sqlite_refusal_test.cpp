@@ -26,7 +26,7 @@ void write(const std::string& path, const std::string& content) {
     std::ofstream(path, std::ios::binary) << content;
 }
 
-TEST(sqlite_refusal, network_file_systems) {
+TEST(SqliteRefusal, NetworkFileSystems) {
     using pawl::sqlite::refuse_shared;
     const auto refused = [](unsigned long magic) {
         return failure_of([&] { refuse_shared("/mnt/locks.db", magic); });
@@ -44,13 +44,13 @@ TEST(sqlite_refusal, network_file_systems) {
         EXPECT_FALSE(refused(local)) << pawl::sqlite::file_system_name(local);
 }
 
-TEST(sqlite_refusal, the_file_system_of_a_path_that_is_not_there_yet) {
+TEST(SqliteRefusal, TheFileSystemOfAPathThatIsNotThereYet) {
     const support::temp_folder folder;
     EXPECT_EQ(pawl::sqlite::file_system_of(folder.file("a/b/c/locks.db")),
               pawl::sqlite::file_system_of(folder.path().string()));
 }
 
-TEST(sqlite_refusal, a_path_that_cannot_be_resolved) {
+TEST(SqliteRefusal, APathThatCannotBeResolved) {
     const support::temp_folder folder;
     std::filesystem::create_directory_symlink(folder.file("b"), folder.file("a"));
     std::filesystem::create_directory_symlink(folder.file("a"), folder.file("b"));
@@ -59,7 +59,7 @@ TEST(sqlite_refusal, a_path_that_cannot_be_resolved) {
                             errc::refused, path + " cannot be resolved: "));
 }
 
-TEST(sqlite_refusal, paths_that_are_no_file) {
+TEST(SqliteRefusal, PathsThatAreNoFile) {
     const auto at = [](const std::string& path) {
         return failure_of([&] { (void)pawl::sqlite::at({.path = path}); });
     };
@@ -80,7 +80,7 @@ TEST(sqlite_refusal, paths_that_are_no_file) {
     EXPECT_TRUE(has_message(try_to_use(folder.file("link")), errc::bad_option, "symbolic link"));
 }
 
-TEST(sqlite_refusal, folders_are_made_only_where_that_is_asked_for) {
+TEST(SqliteRefusal, FoldersAreMadeOnlyWhereThatIsAskedFor) {
     const support::temp_folder folder;
     const auto path = folder.file("a/b/locks.db");
     EXPECT_TRUE(has_message(try_to_use(path), errc::bad_option, "does not exist"));
@@ -95,7 +95,7 @@ TEST(sqlite_refusal, folders_are_made_only_where_that_is_asked_for) {
             << folder_name;
 }
 
-TEST(sqlite_refusal, a_file_that_is_no_database) {
+TEST(SqliteRefusal, AFileThatIsNoDatabase) {
     const support::temp_folder folder;
     const std::string text(8192, 'x');
     write(folder.file("notes.txt"), text);
@@ -105,7 +105,7 @@ TEST(sqlite_refusal, a_file_that_is_no_database) {
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), text);
 }
 
-TEST(sqlite_refusal, the_database_of_another_program) {
+TEST(SqliteRefusal, TheDatabaseOfAnotherProgram) {
     const support::temp_folder folder;
     sqlite_connection(folder.file("app.db")).run("CREATE TABLE users (name TEXT)");
     EXPECT_TRUE(
@@ -113,7 +113,7 @@ TEST(sqlite_refusal, the_database_of_another_program) {
     EXPECT_EQ(sqlite_connection(folder.file("app.db")).text("PRAGMA journal_mode"), "delete");
 }
 
-TEST(sqlite_refusal, a_file_of_a_newer_pawl) {
+TEST(SqliteRefusal, AFileOfANewerPawl) {
     const lock_file_fixture lock_file;
     EXPECT_FALSE(try_to_use(lock_file.path()));
     sqlite_connection(lock_file.path()).run("PRAGMA user_version = 4");
@@ -122,7 +122,7 @@ TEST(sqlite_refusal, a_file_of_a_newer_pawl) {
 
 // Objects that a member of the group with write permission has added to the file. None of them
 // runs, and they are refused before any request about the locks.
-TEST(sqlite_refusal, definitions_that_pawl_did_not_make) {
+TEST(SqliteRefusal, DefinitionsThatPawlDidNotMake) {
     const std::string endless =
         "BEGIN SELECT count(*) FROM (WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM "
         "r) SELECT x FROM r); END";
@@ -162,7 +162,7 @@ TEST(sqlite_refusal, definitions_that_pawl_did_not_make) {
 // The object is added while clients have the file open. A trigger that drops what is written: with
 // triggers on, both clients would be told that they have the lock, and the file would contain
 // neither.
-TEST(sqlite_refusal, a_trigger_under_open_clients_does_not_run) {
+TEST(SqliteRefusal, ATriggerUnderOpenClientsDoesNotRun) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     backend_runner other(lock_file.service());
@@ -176,7 +176,7 @@ TEST(sqlite_refusal, a_trigger_under_open_clients_does_not_run) {
 }
 
 // A conflict clause drops the row without a trigger.
-TEST(sqlite_refusal, a_row_that_is_not_written_is_no_hold) {
+TEST(SqliteRefusal, ARowThatIsNotWrittenIsNoHold) {
     const lock_file_fixture lock_file;
     EXPECT_FALSE(try_to_use(lock_file.path()));
     sqlite_connection(lock_file.path())
@@ -191,7 +191,7 @@ TEST(sqlite_refusal, a_row_that_is_not_written_is_no_hold) {
                             "damaged"));
 }
 
-TEST(sqlite_refusal, a_damaged_file) {
+TEST(SqliteRefusal, ADamagedFile) {
     const lock_file_fixture lock_file;
     EXPECT_FALSE(try_to_use(lock_file.path()));
     const auto size = std::filesystem::file_size(lock_file.path());
@@ -203,7 +203,7 @@ TEST(sqlite_refusal, a_damaged_file) {
     EXPECT_TRUE(has_message(try_to_use(lock_file.path()), errc::unavailable, "damaged"));
 }
 
-TEST(sqlite_refusal, places_that_may_not_be_written) {
+TEST(SqliteRefusal, PlacesThatMayNotBeWritten) {
     const support::temp_folder folder;
     const auto open = folder.file("open"), closed = folder.file("closed");
     std::filesystem::create_directory(open);
@@ -235,7 +235,7 @@ TEST(sqlite_refusal, places_that_may_not_be_written) {
         std::filesystem::permissions(each, std::filesystem::perms(0755));
 }
 
-TEST(sqlite_refusal, a_disk_without_room) {
+TEST(SqliteRefusal, ADiskWithoutRoom) {
     const lock_file_fixture lock_file;
     EXPECT_EQ(run_in_child([&] {
                   std::signal(SIGXFSZ, SIG_IGN);

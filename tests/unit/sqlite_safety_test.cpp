@@ -24,7 +24,7 @@ using support::eventually;
 
 // Stop all; keep a copy; hold and release; put the copy back. The resource has seen the later
 // token.
-TEST(sqlite_tokens, go_on_over_an_older_file) {
+TEST(SqliteTokens, GoOnOverAnOlderFile) {
     const lock_file_fixture lock_file;
     const auto hold_once = [&] {
         backend_runner holder(lock_file.service());
@@ -42,7 +42,7 @@ TEST(sqlite_tokens, go_on_over_an_older_file) {
 }
 
 // The clock went back as well, but this client knows its last token.
-TEST(sqlite_tokens, of_one_client_go_on_whatever_the_file_says) {
+TEST(SqliteTokens, OfOneClientGoOnWhateverTheFileSays) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     holder.acquire_hold("other");
@@ -56,7 +56,7 @@ TEST(sqlite_tokens, of_one_client_go_on_whatever_the_file_says) {
 
 //   B waits | A releases, and issues B's token, far ahead of the clock | the file's counter goes
 //   back | B: must not issue a token that it has already received
-TEST(sqlite_tokens, that_another_client_issued_are_not_repeated) {
+TEST(SqliteTokens, ThatAnotherClientIssuedAreNotRepeated) {
     const lock_file_fixture lock_file;
     backend_runner a(lock_file.service()), b(lock_file.service());
     b.acquire_hold("other");
@@ -73,7 +73,7 @@ TEST(sqlite_tokens, that_another_client_issued_are_not_repeated) {
     EXPECT_GT(b.acquire_hold("it").grant.token, received->grant.token);
 }
 
-TEST(sqlite_tokens, that_cannot_go_on_are_not_issued) {
+TEST(SqliteTokens, ThatCannotGoOnAreNotIssued) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     holder.acquire_hold("other");
@@ -85,7 +85,7 @@ TEST(sqlite_tokens, that_cannot_go_on_are_not_issued) {
 // 1. A hold is downgraded: its row has a new lease. 2. The first lease ends. 3. Another hold of the
 // client is renewed, and the client forgets its holds whose leases have ended. 4. The hold is
 // renewed.
-TEST(sqlite_downgrade, begins_a_new_lease) {
+TEST(SqliteDowngrade, BeginsANewLease) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     auto downgraded = holder.acquire_hold("it", 1s);
@@ -100,7 +100,7 @@ TEST(sqlite_downgrade, begins_a_new_lease) {
 }
 
 // Whoever may write the file may write anything: that can cost the locks, not the programs.
-TEST(sqlite_rows, of_no_sense_do_no_harm_to_a_program) {
+TEST(SqliteRows, OfNoSenseDoNoHarmToAProgram) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     holder.acquire_hold("other");
@@ -138,7 +138,7 @@ TEST(sqlite_rows, of_no_sense_do_no_harm_to_a_program) {
 
 // The boot id that others see has changed, but the clock has not begun again: a container, or a
 // file that is mounted over /proc/sys/kernel/random/boot_id.
-TEST(sqlite_boot, a_changed_boot_id_frees_no_lock) {
+TEST(SqliteBoot, AChangedBootIdFreesNoLock) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it", 1h);
@@ -156,7 +156,7 @@ TEST(sqlite_boot, a_changed_boot_id_frees_no_lock) {
     EXPECT_TRUE(waiting.get());
 }
 
-TEST(sqlite_boot, a_lease_of_a_changed_boot_id_ends_all_the_same) {
+TEST(SqliteBoot, ALeaseOfAChangedBootIdEndsAllTheSame) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     const auto lock = holder.acquire_hold("it", 1h);
@@ -167,7 +167,7 @@ TEST(sqlite_boot, a_lease_of_a_changed_boot_id_ends_all_the_same) {
     EXPECT_GT(other.acquire_hold("it").grant.token, lock.grant.token);
 }
 
-TEST(sqlite_boot, a_latch_of_a_changed_boot_id_counts_on) {
+TEST(SqliteBoot, ALatchOfAChangedBootIdCountsOn) {
     const lock_file_fixture lock_file;
     pawl::blocking::client locks(lock_file.service());
     pawl::blocking::latch gate(locks, "it");
@@ -179,7 +179,7 @@ TEST(sqlite_boot, a_latch_of_a_changed_boot_id_counts_on) {
 
 // A waits at the latch; another process keeps the file for longer than a transaction may wait; then
 // the last step is counted. The wait continues, and each step is counted once.
-TEST(sqlite_busy, a_latch_is_waited_for_over_a_busy_spell) {
+TEST(SqliteBusy, ALatchIsWaitedForOverABusySpell) {
     const lock_file_fixture lock_file;
     pawl::blocking::client locks(lock_file.service()), others(lock_file.service());
     pawl::blocking::latch gate(locks, "it"), theirs(others, "it");
@@ -200,7 +200,7 @@ TEST(sqlite_busy, a_latch_is_waited_for_over_a_busy_spell) {
 }
 
 // The same in a barrier whose own arrival was counted before the file was busy.
-TEST(sqlite_busy, a_barrier_goes_on_and_counts_nobody_twice) {
+TEST(SqliteBusy, ABarrierGoesOnAndCountsNobodyTwice) {
     const lock_file_fixture lock_file;
     pawl::blocking::client locks(lock_file.service()), others(lock_file.service());
     pawl::blocking::barrier gate(locks, "it", 2), theirs(others, "it", 2);
@@ -224,7 +224,7 @@ TEST(sqlite_busy, a_barrier_goes_on_and_counts_nobody_twice) {
 
 // Another process keeps the file for longer than a transaction may wait: the wait continues
 // afterwards.
-TEST(sqlite_busy, an_acquire_waits_over_a_busy_spell) {
+TEST(SqliteBusy, AnAcquireWaitsOverABusySpell) {
     const lock_file_fixture lock_file;
     ASSERT_FALSE(try_to_use(lock_file.path()));
     std::atomic<bool> wait_logged = false;
@@ -247,7 +247,7 @@ TEST(sqlite_busy, an_acquire_waits_over_a_busy_spell) {
 }
 
 // The wait ends with the last reason, and leaves no place in the queue.
-TEST(sqlite_busy, an_acquire_whose_wait_ends_in_a_busy_spell_says_why) {
+TEST(SqliteBusy, AnAcquireWhoseWaitEndsInABusySpellSaysWhy) {
     const lock_file_fixture lock_file;
     ASSERT_FALSE(try_to_use(lock_file.path()));
     pawl::blocking::client locks(lock_file.service());
@@ -260,7 +260,7 @@ TEST(sqlite_busy, an_acquire_whose_wait_ends_in_a_busy_spell_says_why) {
 }
 
 // Another process keeps the file | a try, and short waits | each names how long it has waited.
-TEST(sqlite_busy, a_try_ends_within_its_limit_and_says_so) {
+TEST(SqliteBusy, ATryEndsWithinItsLimitAndSaysSo) {
     const lock_file_fixture lock_file;
     ASSERT_FALSE(try_to_use(lock_file.path()));
     pawl::blocking::client locks(lock_file.service(), {.try_limit = 200ms});
@@ -275,7 +275,7 @@ TEST(sqlite_busy, a_try_ends_within_its_limit_and_says_so) {
     hog.run("COMMIT");
 }
 
-TEST(sqlite_busy, an_acquire_can_be_cancelled_in_a_busy_spell) {
+TEST(SqliteBusy, AnAcquireCanBeCancelledInABusySpell) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
     holder.acquire_hold("other");

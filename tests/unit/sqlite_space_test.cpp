@@ -165,12 +165,10 @@ int release_on_a_full_disk(const small_disk& disk) {
     return eventually([&] { return !holder.inspect("it").held_by; }) ? 0 : 2;
 }
 
-TEST(sqlite_space, an_acquire_waits_for_room) { on_a_small_disk(acquire_on_a_full_disk); }
-TEST(sqlite_space, a_file_that_cannot_be_made_is_waited_for) {
-    on_a_small_disk(open_on_a_full_disk);
-}
-TEST(sqlite_space, a_place_in_line_is_kept) { on_a_small_disk(wait_in_line_on_a_full_disk); }
-TEST(sqlite_space, a_release_is_done_later) { on_a_small_disk(release_on_a_full_disk); }
+TEST(SqliteSpace, AnAcquireWaitsForRoom) { on_a_small_disk(acquire_on_a_full_disk); }
+TEST(SqliteSpace, AFileThatCannotBeMadeIsWaitedFor) { on_a_small_disk(open_on_a_full_disk); }
+TEST(SqliteSpace, APlaceInLineIsKept) { on_a_small_disk(wait_in_line_on_a_full_disk); }
+TEST(SqliteSpace, AReleaseIsDoneLater) { on_a_small_disk(release_on_a_full_disk); }
 
 }  // namespace
 }  // namespace backend_tests

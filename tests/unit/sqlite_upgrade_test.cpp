@@ -61,7 +61,7 @@ public:
     const lock_file_fixture lock_file;
 };
 
-TEST(sqlite_upgrade, keeps_tokens_holders_and_the_line) {
+TEST(SqliteUpgrade, KeepsTokensHoldersAndTheLine) {
     const old_file file;
     backend_runner holder(file.lock_file.service());
     const auto info = holder.inspect("it");
@@ -84,7 +84,7 @@ TEST(sqlite_upgrade, keeps_tokens_holders_and_the_line) {
 }
 
 // A counter that is ahead of the clock, as after a clock that was set back, continues from there.
-TEST(sqlite_upgrade, tokens_do_not_go_back) {
+TEST(SqliteUpgrade, TokensDoNotGoBack) {
     const old_file file;
     const auto ahead = std::int64_t{1} << 50;
     sqlite_connection(file.lock_file.path())
@@ -95,7 +95,7 @@ TEST(sqlite_upgrade, tokens_do_not_go_back) {
 }
 
 // Version 2 lacks only the instants at which leases were set.
-TEST(sqlite_upgrade, keeps_what_version_2_wrote) {
+TEST(SqliteUpgrade, KeepsWhatVersion2Wrote) {
     const lock_file_fixture lock_file;
     pawl::spi::hold lock;
     {
@@ -117,7 +117,7 @@ TEST(sqlite_upgrade, keeps_what_version_2_wrote) {
     EXPECT_EQ(file.text("PRAGMA user_version"), "3");
 }
 
-TEST(sqlite_upgrade, brings_latches) {
+TEST(SqliteUpgrade, BringsLatches) {
     const old_file file;
     pawl::blocking::client locks(file.lock_file.service());
     pawl::blocking::latch gate(locks, "it");
@@ -127,7 +127,7 @@ TEST(sqlite_upgrade, brings_latches) {
 }
 
 // A program of version 1 sees at most one holder of a name, and would take that one for all.
-TEST(sqlite_upgrade, shuts_out_running_programs_of_version_1) {
+TEST(SqliteUpgrade, ShutsOutRunningProgramsOfVersion1) {
     const old_file file;
     sqlite_connection old_program(file.lock_file.path());
     EXPECT_EQ(old_program.text("SELECT count(*) FROM locks"), "2");
@@ -136,7 +136,7 @@ TEST(sqlite_upgrade, shuts_out_running_programs_of_version_1) {
     EXPECT_THROW(old_program.run(acquire_of_version_1), std::runtime_error);
 }
 
-TEST(sqlite_upgrade, may_be_begun_by_many_at_once) {
+TEST(SqliteUpgrade, MayBeBegunByManyAtOnce) {
     const old_file file;
     std::barrier<> together(4);
     std::vector<std::jthread> threads;

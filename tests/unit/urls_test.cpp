@@ -139,17 +139,22 @@ TEST(Urls, ThatAreMistakenKeepTheirPassword) {
 
 redis::options options_of(std::string_view url) { return redis::parse_options(url); }
 
+const redis::sentinels& sentinels_of(const redis::options& settings) {
+    return std::get<redis::sentinels>(settings.where);
+}
+
 TEST(Urls, OfSentinelsNameThemAndTheMaster) {
     const auto plain = options_of("redis+sentinel://u:p@a,b:1,[::1]:2/orders/3?sentinel_user=s");
     EXPECT_EQ(redis::describe(plain), "redis+sentinel://a:26379,b:1,[::1]:2/orders/3");
-    EXPECT_EQ(plain.user + plain.password + plain.sentinel.user + plain.sentinel.password, "ups");
-    EXPECT_FALSE(plain.tls.enabled || plain.sentinel.tls.enabled);
+    EXPECT_EQ(plain.user + plain.password, "up");
+    EXPECT_EQ(sentinels_of(plain).user + sentinels_of(plain).password, "s");
+    EXPECT_FALSE(plain.tls.enabled || sentinels_of(plain).tls.enabled);
     const auto both = options_of("rediss+sentinel://a/it?ca=/c&tls_name=db&sentinel_tls_name=s");
-    EXPECT_TRUE(both.tls.enabled && both.sentinel.tls.enabled);
-    EXPECT_EQ(both.sentinel.tls.ca_file, "/c");
-    EXPECT_EQ(both.tls.name + both.sentinel.tls.name, "dbs");
-    EXPECT_FALSE(options_of("rediss+sentinel://a/it?sentinel_tls=no").sentinel.tls.enabled);
-    EXPECT_TRUE(options_of("redis+sentinel://a/it?sentinel_tls=yes").sentinel.tls.enabled);
+    EXPECT_TRUE(both.tls.enabled && sentinels_of(both).tls.enabled);
+    EXPECT_EQ(sentinels_of(both).tls.ca_file, "/c");
+    EXPECT_EQ(both.tls.name + sentinels_of(both).tls.name, "dbs");
+    EXPECT_FALSE(sentinels_of(options_of("rediss+sentinel://a/it?sentinel_tls=no")).tls.enabled);
+    EXPECT_TRUE(sentinels_of(options_of("redis+sentinel://a/it?sentinel_tls=yes")).tls.enabled);
 }
 
 TEST(Urls, OfSentinelsThatAreMistakenAreOneSentence) {
@@ -173,13 +178,47 @@ TEST(Urls, OfSentinelsThatAreMistakenAreOneSentence) {
         const auto refused = error_of(bad);
         EXPECT_TRUE(has_message(refused, part)) << bad << ": " << refused.what();
     }
-    redis::options only_name;
-    only_name.sentinel.master_name = "orders";
-    EXPECT_THROW(static_cast<void>(redis::at(only_name)), error);
-    redis::options both;
-    both.host = "db";
-    both.sentinel = {.addresses = {{"a"}}, .master_name = "orders"};
-    EXPECT_THROW(static_cast<void>(redis::at(both)), error);
+}
+
+// What no URL can say.
+TEST(Urls, AsAStructNameServers) {
+    const std::pair<redis::options, const char*> table[] = {
+        {{.where = redis::server{.host = ""}}, "names no host"},
+        {{.where = redis::unix_socket{}}, "The unix socket has no path; give one."},
+        {{.where = redis::unix_socket{std::string(108, 's')}}, "longer than 107 bytes"},
+        {{.where = redis::unix_socket{"/s"}, .tls = {.enabled = true}}, "A unix socket has no TLS"},
+        {{.where = redis::sentinels{.master_name = "orders"}}, "no Sentinel's address; give one."},
+        {{.where = redis::sentinels{.addresses = {{"a"}}}}, "give master_name."},
+        {{.where = redis::sentinels{.addresses = {{""}}, .master_name = "orders"}},
+         "A Sentinel's address has no host"},
+        {{.where = redis::cluster{}}, "The cluster has no node's address; give one."},
+        {{.where = redis::cluster{{{"a"}}}, .database = 1}, "A cluster has only database 0"},
+        {{.where = redis::cluster{{{"a"}, {""}}}}, "A node's address has no host"},
+        {{.where = redis::cluster{std::vector<redis::server>(17)}}, "more than 16 nodes"}};
+    for (const auto& [settings, part] : table) {
+        try {
+            static_cast<void>(redis::at(settings));
+            ADD_FAILURE() << part;
+        } catch (const error& refused) {
+            EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
+            EXPECT_TRUE(has_message(refused, part)) << refused.what();
+        }
+    }
+}
+
+TEST(Urls, AndStructsNameTheSameServers) {
+    const std::pair<redis::options, const char*> table[] = {
+        {{}, "redis://127.0.0.1:6379/0"},
+        {{.where = redis::server{"db", 7001}, .database = 2}, "redis://db:7001/2"},
+        {{.where = redis::unix_socket{"/run/s"}}, "redis+unix:///run/s"},
+        {{.where = redis::sentinels{.addresses = {{"a"}, {"b", 1}}, .master_name = "orders"}},
+         "redis+sentinel://a:26379,b:1/orders/0"},
+        {{.where = redis::cluster{{{"a"}, {"b", 1}}}, .tls = {.enabled = true}},
+         "rediss+cluster://a:6379,b:1"}};
+    for (const auto& [settings, url] : table) {
+        EXPECT_EQ(redis::at(settings).describe(), url);
+        EXPECT_EQ(from_url(url).describe(), url);
+    }
 }
 
 TEST(Urls, OfAPathHaveNoHost) {
@@ -347,8 +386,8 @@ TEST(Urls, HaveOnePassPhraseAndItsKey) {
         << two.what();
     const auto both = options_of(
         "rediss+sentinel://a/it?cert=/c&cert_key=/k&cert_key_password_env=PAWL_UNIT_PHRASE");
-    EXPECT_EQ(both.sentinel.tls.key_password, "p");
-    EXPECT_EQ(both.sentinel.tls.key_file, "/k");
+    EXPECT_EQ(sentinels_of(both).tls.key_password, "p");
+    EXPECT_EQ(sentinels_of(both).tls.key_file, "/k");
     ::unsetenv("PAWL_UNIT_PHRASE");
 }
 

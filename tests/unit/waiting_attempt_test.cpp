@@ -14,7 +14,7 @@ using pawl::core::attempt_result;
 using pawl::core::waiting_attempt;
 using step = waiting_attempt::step;
 
-class waiting_attempt_test : public testing::Test {
+class WaitingAttempt : public testing::Test {
 protected:
     static constexpr time_point now{1h};
     static constexpr time_point give_up_at = now + 10s;
@@ -27,7 +27,7 @@ protected:
     waiting_attempt attempt{give_up_at};
 };
 
-TEST_F(waiting_attempt_test, a_request_is_granted_at_once) {
+TEST_F(WaitingAttempt, ARequestIsGrantedAtOnce) {
     EXPECT_EQ(attempt.next(now), step::request);
     attempt.on_result(granted());
     EXPECT_EQ(attempt.next(now), step::end);
@@ -37,14 +37,14 @@ TEST_F(waiting_attempt_test, a_request_is_granted_at_once) {
 }
 
 // Also if the time is over: the first request is always made.
-TEST_F(waiting_attempt_test, a_request_without_a_wait_ends_without_a_place) {
+TEST_F(WaitingAttempt, ARequestWithoutAWaitEndsWithoutAPlace) {
     EXPECT_EQ(attempt.next(give_up_at), step::request);
     attempt.on_result({});
     EXPECT_EQ(attempt.next(now), step::end);
     EXPECT_EQ(attempt.granted(), nullptr);
 }
 
-TEST_F(waiting_attempt_test, only_the_first_waiter_waits_for_the_end_of_a_lease) {
+TEST_F(WaitingAttempt, OnlyTheFirstWaiterWaitsForTheEndOfALease) {
     attempt.on_result(queued(false));
     EXPECT_EQ(attempt.next(now), step::wait);
     EXPECT_EQ(attempt.wakes_at(), give_up_at);
@@ -54,7 +54,7 @@ TEST_F(waiting_attempt_test, only_the_first_waiter_waits_for_the_end_of_a_lease)
     EXPECT_EQ(attempt.wakes_at(now + 1s), now + 1s);
 }
 
-TEST_F(waiting_attempt_test, a_waiter_refreshes_after_each_wait) {
+TEST_F(WaitingAttempt, AWaiterRefreshesAfterEachWait) {
     attempt.on_result(queued(false));
     attempt.on_wakeup();
     EXPECT_EQ(attempt.next(now), step::refresh);
@@ -66,7 +66,7 @@ TEST_F(waiting_attempt_test, a_waiter_refreshes_after_each_wait) {
     EXPECT_TRUE(attempt.was_queued());
 }
 
-TEST_F(waiting_attempt_test, a_notification_with_the_grant_needs_no_refresh) {
+TEST_F(WaitingAttempt, ANotificationWithTheGrantNeedsNoRefresh) {
     attempt.on_result(queued(false));
     attempt.on_result(granted());
     EXPECT_EQ(attempt.next(now), step::end);
@@ -74,7 +74,7 @@ TEST_F(waiting_attempt_test, a_notification_with_the_grant_needs_no_refresh) {
 }
 
 // The wait may end at the very time of the grant.
-TEST_F(waiting_attempt_test, a_waiter_whose_time_is_over_refreshes_once_more_and_leaves) {
+TEST_F(WaitingAttempt, AWaiterWhoseTimeIsOverRefreshesOnceMoreAndLeaves) {
     attempt.on_result(queued(true));
     attempt.on_wakeup();
     EXPECT_EQ(attempt.next(give_up_at), step::refresh);
@@ -85,7 +85,7 @@ TEST_F(waiting_attempt_test, a_waiter_whose_time_is_over_refreshes_once_more_and
     EXPECT_EQ(attempt.granted(), nullptr);
 }
 
-TEST_F(waiting_attempt_test, a_grant_that_came_while_it_left_is_kept) {
+TEST_F(WaitingAttempt, AGrantThatCameWhileItLeftIsKept) {
     attempt.on_result(queued(true));
     EXPECT_EQ(attempt.next(give_up_at), step::leave);
     EXPECT_FALSE(attempt.is_cancelled());
@@ -94,7 +94,7 @@ TEST_F(waiting_attempt_test, a_grant_that_came_while_it_left_is_kept) {
     EXPECT_NE(attempt.granted(), nullptr);
 }
 
-TEST_F(waiting_attempt_test, a_cancelled_attempt_requests_nothing_or_leaves) {
+TEST_F(WaitingAttempt, ACancelledAttemptRequestsNothingOrLeaves) {
     auto before = attempt;
     before.cancel();
     EXPECT_EQ(before.next(now), step::end);
@@ -110,7 +110,7 @@ TEST_F(waiting_attempt_test, a_cancelled_attempt_requests_nothing_or_leaves) {
 }
 
 // The caller was cancelled during the request that got the lock.
-TEST_F(waiting_attempt_test, the_grant_of_a_cancelled_attempt_is_passed_on) {
+TEST_F(WaitingAttempt, TheGrantOfACancelledAttemptIsPassedOn) {
     attempt.on_result(granted());
     attempt.cancel();
     EXPECT_EQ(attempt.next(now), step::leave);
@@ -119,7 +119,7 @@ TEST_F(waiting_attempt_test, the_grant_of_a_cancelled_attempt_is_passed_on) {
     EXPECT_EQ(attempt.granted(), nullptr);
 }
 
-TEST_F(waiting_attempt_test, a_failed_request_ends_and_leaves_nothing_to_undo) {
+TEST_F(WaitingAttempt, AFailedRequestEndsAndLeavesNothingToUndo) {
     for (const bool is_transient : {false, true}) {
         waiting_attempt requesting(give_up_at);
         EXPECT_FALSE(requesting.on_failure(is_transient));
@@ -128,7 +128,7 @@ TEST_F(waiting_attempt_test, a_failed_request_ends_and_leaves_nothing_to_undo) {
 }
 
 // Else a first waiter would refresh without a pause when the lease that it waits for has ended.
-TEST_F(waiting_attempt_test, a_refresh_that_fails_for_a_moment_is_repeated_after_a_pause) {
+TEST_F(WaitingAttempt, ARefreshThatFailsForAMomentIsRepeatedAfterAPause) {
     attempt.on_result(queued(true));
     attempt.on_wakeup();
     EXPECT_FALSE(attempt.on_failure(true));
@@ -136,7 +136,7 @@ TEST_F(waiting_attempt_test, a_refresh_that_fails_for_a_moment_is_repeated_after
     EXPECT_EQ(attempt.wakes_at(now + 6s), now + 6s);
 }
 
-TEST_F(waiting_attempt_test, a_waiter_that_fails_for_good_must_be_undone) {
+TEST_F(WaitingAttempt, AWaiterThatFailsForGoodMustBeUndone) {
     attempt.on_result(queued(false));
     attempt.on_wakeup();
     EXPECT_TRUE(attempt.on_failure(false));

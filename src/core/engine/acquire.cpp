@@ -3,7 +3,7 @@
 
 #include "acquire.hpp"
 
-#include "../lease/service_ttl.hpp"
+#include "../lease/renewal_times.hpp"
 #include "../util/back_off.hpp"
 #include "../util/random.hpp"
 #include "attempt_pauses.hpp"

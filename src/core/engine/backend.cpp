@@ -4,6 +4,7 @@
 #include "../util/spi.hpp"
 
 #include <pawl/error.hpp>
+#include <pawl/service.hpp>
 
 namespace asio = boost::asio;
 
@@ -53,6 +54,10 @@ asio::awaitable<void> backend::resize([[maybe_unused]] std::string_view name,
                                       [[maybe_unused]] std::uint32_t permits) {
     throw_unsupported("store the total of a semaphore");
     co_return;
+}
+
+std::unique_ptr<backend> service::open(backend_context context) const {
+    return definition_->open(std::move(context));
 }
 
 }  // namespace pawl

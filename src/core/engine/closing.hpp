@@ -21,8 +21,7 @@ namespace pawl::core {
 enum class close_stage : std::uint8_t {
     open,
     requested,  // `close` was called: releases are queued, a bounded number is in flight
-    begun,      // the first call of `close` runs on the strand
-    closed,     // new operations are refused
+    closed,     // on the strand: new operations are refused, and the holds are lost
     drained,    // no release begins any more
     finished,   // the handlers of `close` are called
 };

@@ -6,7 +6,6 @@
 #include "../lease/loss_watchdog.hpp"
 #include "../store/permits.hpp"
 #include "../util/exhausted.hpp"
-#include "../util/identity.hpp"
 #include "../util/inline_executor.hpp"
 #include "validate.hpp"
 
@@ -18,10 +17,18 @@
 #include <boost/asio/strand.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+
 namespace asio = boost::asio;
 
 namespace pawl::core {
 namespace {
+
+constexpr auto given_up =
+    "This client ran out of memory and has lost its locks; free some, and make a new client.";
 
 // A strand over the executor's own type. A strand over any_io_executor allocates memory for each
 // query of a property.
@@ -29,6 +36,18 @@ asio::any_io_executor strand_over(const asio::any_io_executor& executor) {
     if (const auto* native = executor.target<asio::io_context::executor_type>())
         return asio::make_strand(*native);
     return asio::make_strand(executor);
+}
+
+// For `pawl status`; `command` overrides the program's name.
+identity this_process(const std::string& command) {
+    std::array<char, 256> host{};
+    ::gethostname(host.data(), host.size() - 1);
+    identity process{host.data(), ::getpid(), command};
+    if (process.command.empty()) {
+        std::ifstream name("/proc/self/comm");
+        std::getline(name, process.command);
+    }
+    return process;
 }
 
 }  // namespace
@@ -83,7 +102,6 @@ void engine::prepare(const service& service) {
         time(), strand_, *backend_, counters_->renewals,
         lease_keeper::hooks{
             .on_lease_lost = [this](lease_ref lease) { report_loss(lease); },
-            .on_orphan = [this](lease_ref lease) { release_orphan(lease); },
             .on_renewal = [this](lease_ref lease) { warn_of_own_waiters(*lease); }});
     keeper_->prepare();
     closing_.prepare();
@@ -140,6 +158,7 @@ asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string v
 
 void engine::throw_if_closed() const {
     made_in_.throw_if_forked();
+    if (has_given_up_) throw error(errc::exhausted, given_up);
     if (closing_.has_reached(close_stage::closed))
         throw error(errc::cancelled, "The client is closed; make a new one.");
 }
@@ -149,49 +168,37 @@ backend& engine::live_backend() const {
     return *backend_;
 }
 
-// Handles the end of the keeper's coroutine, also if Asio destroys the coroutine because there is
-// no memory. The coroutine is started again, by the next acquire at the latest. Until then the
-// watchdog reports losses.
-class engine::keeper_run {
+// Without renewals the client has no locks. So it is given up when the keeper's coroutine ends
+// before the client is closed: for lack of memory, which may also make Asio destroy the coroutine.
+class engine::keeper_guard {
 public:
-    explicit keeper_run(ptr engine) noexcept
-        : engine_(std::move(engine)), number_(++engine_->keeper_number_) {}
-    keeper_run(keeper_run&& other) noexcept = default;
-    keeper_run& operator=(keeper_run&&) = delete;
-    ~keeper_run() {
-        if (engine_) (*this)(nullptr);
+    explicit keeper_guard(ptr engine) noexcept : engine_(std::move(engine)) {}
+    ~keeper_guard() {
+        if (engine_->closing_.has_reached(close_stage::closed)) return;
+        engine_->has_given_up_ = true;
+        engine_->log([] { return std::string(given_up); });
+        engine_->begin_close();
     }
-
-    void operator()(const std::exception_ptr&) noexcept {
-        const auto engine = std::exchange(engine_, nullptr);
-        if (number_ != engine->keeper_number_) return;
-        engine->is_keeper_running_ = false;
-        if (engine->is_keeper_starting_ || engine->closing_.has_reached(close_stage::closed) ||
-            !engine->keeper_->first())
-            return;
-        try {
-            engine->start_keeper();
-        } catch (...) {
-            engine->log_failure("the renewals cannot begin", std::current_exception());
-        }
-    }
+    keeper_guard(const keeper_guard&) = delete;
+    keeper_guard& operator=(const keeper_guard&) = delete;
 
 private:
-    ptr engine_;
-    std::uint8_t number_;
+    const ptr engine_;
 };
 
+asio::awaitable<void> engine::run_keeper(ptr self) {
+    const keeper_guard guard(std::move(self));
+    co_await keeper_->run();
+}
+
 void engine::start_keeper() {
-    if (is_keeper_running_) return;
-    auto coroutine = keeper_->run(shared_from_this());
-    is_keeper_running_ = is_keeper_starting_ = true;
+    if (std::exchange(is_keeper_started_, true)) return;
     try {
-        asio::co_spawn(strand_, std::move(coroutine), keeper_run(shared_from_this()));
+        asio::co_spawn(strand_, run_keeper(shared_from_this()), asio::detached);
     } catch (...) {
-        is_keeper_running_ = is_keeper_starting_ = false;
+        is_keeper_started_ = false;
         throw;
     }
-    is_keeper_starting_ = false;
 }
 
 // Also starts the keeper.
@@ -287,6 +294,8 @@ detail::outcome engine::outcome_of(const std::exception_ptr& exception) const no
         } catch (const boost::system::system_error& e) {
             if (e.code() != asio::error::operation_aborted)
                 set(exhausted, e.what());
+            else if (has_given_up_)
+                set(exhausted, given_up);
             else if (closing_.has_reached(close_stage::closed))
                 set(make_error_code(errc::cancelled), "The client was closed; make a new one.");
             else

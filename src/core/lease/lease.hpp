@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../util/fork_mark.hpp"
+#include "../util/plus.hpp"
 #include "../util/spi.hpp"
 #include "loss_watchdog.hpp"
 
@@ -35,18 +36,12 @@ class lease;
 // The error for a query about a hold that has ended.
 [[nodiscard]] error hold_ended(const lease& lease);
 
-// The sum, without an overflow: `more` may be `forever`.
-[[nodiscard]] inline time_point plus(time_point when, duration more) noexcept {
-    return more >= time_point::max() - when ? time_point::max() : when + more;
-}
-
 // How long before the deadline a loss is reported, so that the program can still react.
 [[nodiscard]] constexpr duration loss_lead_time(duration ttl) noexcept {
     return std::min<duration>(ttl / 50, std::chrono::milliseconds(25));
 }
 
-// Releases a handle in the background. Never throws: without memory, the keeper finds at the next
-// renewal that the handle is gone.
+// Releases a handle in the background.
 void release_handle(handle_id handle) noexcept;
 
 // A granted lease on its way to the caller. If an exception or the end of the event loop prevents
@@ -148,13 +143,6 @@ public:
     std::uint32_t add_handle();
     bool remove_handle(std::uint32_t handle) noexcept;
     [[nodiscard]] bool has_handles() const noexcept { return first_handle_ || !handles_.empty(); }
-    // A handle was destroyed and could not be released. From any thread.
-    void mark_orphaned() noexcept { ++orphans_; }
-    // No handle is left that could release the lease. On the strand.
-    [[nodiscard]] bool is_orphaned() const noexcept {
-        const auto orphans = orphans_.load();
-        return orphans > 0 && orphans >= handles_.size() + (first_handle_ ? 1 : 0);
-    }
 
     // The members below belong to the engine and the keeper, on the strand.
     std::optional<release_result> release_outcome;  // set when the release is over
@@ -222,7 +210,6 @@ private:
     std::stop_source stop_;
     // For the notifier. Made early, because reporting a loss must not need memory.
     std::list<std::stop_source> loss_notice_{stop_};
-    std::atomic<std::size_t> orphans_ = 0;
     bool first_handle_ = true;
     std::uint32_t last_handle_ = 0;
     std::vector<std::uint32_t> handles_;

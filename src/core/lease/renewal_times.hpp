@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// When an unanswered request about a lease is repeated, and the ttl that it asks for.
+// The ttls that requests about a lease ask for, and when an unanswered one is repeated.
 #pragma once
 
 #include "lease.hpp"
-#include "service_ttl.hpp"
 
 #include <algorithm>
 
 namespace pawl::core {
+
+// The ttl that a service gets for this one: rounded up to the service's unit, and at least its
+// least ttl. A hold must not end earlier at the service than its client believes.
+[[nodiscard]] constexpr duration service_ttl(duration ttl,
+                                             const capabilities& capabilities) noexcept {
+    const auto unit = capabilities.ttl_granularity;
+    const auto units = ttl / unit + (ttl % unit > duration{} ? 1 : 0);
+    return std::max<duration>(units * unit, capabilities.least_ttl);
+}
 
 // The pause before an unanswered renewal is repeated: a twentieth of the ttl, or the shorter pause
 // of a confirmation. In a claim window, which can be shorter than that, it is at most a quarter of

@@ -4,6 +4,7 @@
 // The steps of latches and barriers over the row of one latch: for stores that keep the counts.
 #pragma once
 
+#include "../util/plus.hpp"
 #include "../util/spi.hpp"
 #include "latch_state.hpp"
 #include "queue_policy.hpp"
@@ -112,7 +113,7 @@ private:
         return step_taken;
     }
     void write(latch_entry& entry) {
-        entry.expires = lease_end(now_, entry.ttl);
+        entry.expires = plus(now_, entry.ttl);
         rows_.write(entry);
     }
 

@@ -4,6 +4,7 @@
 // The steps of the protocol over the rows of one lock: for stores that keep holders and waiters.
 #pragma once
 
+#include "../util/plus.hpp"
 #include "../util/spi.hpp"
 #include "permits.hpp"
 #include "queue_policy.hpp"
@@ -156,7 +157,7 @@ public:
     // False: the owner does not hold the lock in the claim's mode. In another mode, the client does
     // not know that its downgrade was carried out.
     bool renew(const claim& requested, duration ttl) {
-        return rows_.renew_holder(requested.owner, requested.mode, lease_end(now_, ttl));
+        return rows_.renew_holder(requested.owner, requested.mode, plus(now_, ttl));
     }
 
     // Empty: the owner does not hold the lock. Only readers can join the holder, and they get its
@@ -165,7 +166,7 @@ public:
         auto* const own_hold = find(requested.owner);
         if (own_hold == nullptr) return std::nullopt;
         own_hold->mode = lock_mode::shared;
-        own_hold->expires = lease_end(now_, requested.ttl);
+        own_hold->expires = plus(now_, requested.ttl);
         const attempt_result result{attempt_result::kind::granted, own_hold->expires,
                                     own_hold->token};
         rows_.downgrade_holder(*own_hold);
@@ -300,7 +301,7 @@ private:
                              granted.client,
                              granted.process,
                              rows_.wall_clock(),
-                             lease_end(now_, ttl),
+                             plus(now_, ttl),
                              shared_token ? *shared_token : rows_.next_token()};
         rows_.insert_holder(record);
         holders.push_back(std::move(record));
@@ -330,8 +331,8 @@ private:
     }
 
     attempt_result granted_result(const holder_record& own_hold, const claim& requested) const {
-        const bool needs_renewal = Rows::claim_window != duration::max() &&
-                                   own_hold.expires < lease_end(now_, requested.ttl);
+        const bool needs_renewal =
+            Rows::claim_window != duration::max() && own_hold.expires < plus(now_, requested.ttl);
         return {attempt_result::kind::granted, own_hold.expires, own_hold.token, needs_renewal};
     }
     attempt_result waiting_result(std::string_view owner) {

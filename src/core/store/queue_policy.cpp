@@ -42,10 +42,6 @@ queue_step step_of(lock_share first, bool is_dead, const occupancy& present,
     return present.admits(first, total_permits) ? queue_step::grant : queue_step::wait;
 }
 
-time_point lease_end(time_point now, duration ttl) noexcept {
-    return ttl >= time_point::max() - now ? time_point::max() : now + ttl;
-}
-
 release_result result_of_missing_hold(lock_mode mode, const occupancy& present) noexcept {
     return present.admits(mode) ? release_result::expired : release_result::taken_over;
 }

@@ -106,9 +106,6 @@ template <class Holders, class IsAlive>
     return std::nullopt;
 }
 
-// The end of a lease that begins now, without an overflow: the ttl may be `forever`.
-[[nodiscard]] time_point lease_end(time_point now, duration ttl) noexcept;
-
 // The time at which the first of the leases ends; time_point::max() without holders.
 template <class Holders>
 [[nodiscard]] time_point first_expiry(const Holders& holders) noexcept {

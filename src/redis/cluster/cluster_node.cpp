@@ -3,7 +3,7 @@
 
 #include "cluster_node.hpp"
 
-#include "../topology/channel_tag.hpp"
+#include "../transport/link.hpp"
 
 #include <pawl/error.hpp>
 

@@ -5,8 +5,8 @@
 #include "cluster_topology.hpp"
 #include "node_questions.hpp"
 
+#include "../transport/link.hpp"
 #include "../transport/server_errors.hpp"
-#include "../transport/silent_listener.hpp"
 
 #include "../../core/util/back_off.hpp"
 #include "../../core/util/flag_guard.hpp"

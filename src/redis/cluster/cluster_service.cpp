@@ -13,7 +13,7 @@ topology_factory cluster_factory(const options& server_options, const backend_co
     link_settings.accepts_cluster_node = true;
     cluster_settings settings;
     settings.subject = describe(server_options);
-    for (const auto& [host, port] : server_options.cluster_nodes)
+    for (const auto& [host, port] : std::get<cluster>(server_options.where).nodes)
         settings.hosts.push_back(net::make_endpoint(host, port, server_options.tls));
     settings.connect_timeout = server_options.connect_timeout;
     settings.reply_timeout = server_options.reply_timeout;

@@ -3,7 +3,7 @@
 
 #include "latch_base.hpp"
 
-#include "lock_errors.hpp"
+#include "server_access.hpp"
 
 #include "../transport/server_errors.hpp"
 #include "lock_base.hpp"

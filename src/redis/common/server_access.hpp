@@ -12,6 +12,7 @@
 #include "undo_queues.hpp"
 #include "waits.hpp"
 
+#include <pawl/error.hpp>
 #include <pawl/redis.hpp>
 
 #include <algorithm>
@@ -76,5 +77,16 @@ protected:
     undo_queues undos_;
     known_scripts known_scripts_;
 };
+
+// The error for a lock or latch that could not be requested from the server.
+// `subject` is the first words of the sentence: "The lock 'x'".
+[[nodiscard]] inline error could_not_be_requested(std::string_view subject,
+                                                  std::string_view reason) {
+    return {errc::unreachable, std::string(subject) + " could not be requested: " +
+                                   std::string(reason) + "; check that the server is up."};
+}
+[[nodiscard]] inline error lock_unreachable(std::string_view name, std::string_view reason) {
+    return could_not_be_requested("The lock '" + std::string(name) + "'", reason);
+}
 
 }  // namespace pawl::redis

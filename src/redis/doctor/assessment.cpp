@@ -81,6 +81,19 @@ guarantee_row guarantees_of(persistence server_persistence, deployment server_de
     return row;
 }
 
+guarantee_row guarantees_of_redlock(std::size_t nodes, bool fenced, bool has_sentinels) {
+    return {.backend = std::string("Redlock, ") + (fenced ? "fenced" : "classic") + ", over " +
+                       std::to_string(nodes) + " servers",
+            .holder_crash = "holds, after the ttl",
+            .holder_pause = "holds for holders that stop when told",
+            .server_crash = fenced ? "holds for holders that stop when told"
+                                   : "can break, a node that restarts without its data votes twice",
+            .failover = has_sentinels ? "as a crash of that node" : "does not apply",
+            .partition = "holds for holders that stop when told",
+            .clock_jump = "can break, by one clock while only a majority has the lock",
+            .token = fenced ? "never goes back" : "none"};
+}
+
 finding persistence_finding(persistence server_persistence) {
     switch (server_persistence) {
     case persistence::none:

@@ -40,6 +40,9 @@ enum class transport : std::uint8_t { unix_socket, loopback, plain, tls, tls_unc
 
 [[nodiscard]] guarantee_row guarantees_of(persistence server_persistence,
                                           deployment server_deployment);
+// The same over independent servers.
+[[nodiscard]] guarantee_row guarantees_of_redlock(std::size_t nodes, bool fenced,
+                                                  bool has_sentinels = false);
 
 [[nodiscard]] finding persistence_finding(persistence server_persistence);
 // `policy` is empty if it cannot be read. `limited`: maxmemory is not 0.

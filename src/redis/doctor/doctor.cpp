@@ -9,6 +9,7 @@
 #include "../transport/options.hpp"
 #include "../transport/server_comparison.hpp"
 #include "../transport/server_errors.hpp"
+#include "../transport/where.hpp"
 #include "assessment.hpp"
 #include "open_access.hpp"
 
@@ -53,17 +54,24 @@ bool is_loopback(const std::string& host) {
     return !failure && address.is_loopback();
 }
 
+bool has_sentinels(const options& server_options) {
+    return std::holds_alternative<sentinels>(server_options.where);
+}
+
+bool is_followed_cluster(const options& server_options) {
+    return std::holds_alternative<cluster>(server_options.where);
+}
+
 // As the client knows the server, also if a locator found it.
 std::string node_name(const link& server_link, const options& server_options) {
     auto name = server_link.server_name();
     if (!name.empty()) return name;
-    return server_options.sentinel.addresses.empty() ? text_of(endpoint_of(server_options))
-                                                     : "the master";
+    return has_sentinels(server_options) ? "the master" : text_of(endpoint_of(server_options));
 }
 
 // `node`: as node_name.
 transport transport_of(const options& server_options, const std::string& node) {
-    if (!server_options.unix_socket.empty()) return transport::unix_socket;
+    if (std::holds_alternative<unix_socket>(server_options.where)) return transport::unix_socket;
     if (server_options.tls.enabled)
         return server_options.tls.verify ? transport::tls : transport::tls_unchecked;
     auto host = node.substr(0, node.rfind(':'));
@@ -108,9 +116,8 @@ asio::awaitable<deployment_facts> query_deployment(link& server_link, runtime& t
     const auto cluster =
         co_await query_info(server_link, "cluster", time.now() + server_options.reply_timeout);
     if (info_field(cluster, "cluster_enabled") == "1") {
-        facts.server_deployment = server_options.cluster_nodes.empty()
-                                      ? deployment::cluster
-                                      : deployment::followed_cluster;
+        facts.server_deployment = is_followed_cluster(server_options) ? deployment::followed_cluster
+                                                                      : deployment::cluster;
         const std::array<std::string_view, 2> command{"CLUSTER", "INFO"};
         const auto reply =
             co_await server_link.exec(command, time.now() + server_options.reply_timeout);
@@ -120,11 +127,10 @@ asio::awaitable<deployment_facts> query_deployment(link& server_link, runtime& t
     }
     if (!role.empty()) facts.role = role == "slave" ? "replica" : "primary";
     if (facts.server_deployment == deployment::unknown && !role.empty()) {
-        const bool is_monitored = !server_options.sentinel.addresses.empty();
-        facts.server_deployment = role == "slave"      ? deployment::replica
-                                  : is_monitored       ? deployment::monitored
-                                  : facts.replicas > 0 ? deployment::replicated
-                                                       : deployment::alone;
+        facts.server_deployment = role == "slave"                 ? deployment::replica
+                                  : has_sentinels(server_options) ? deployment::monitored
+                                  : facts.replicas > 0            ? deployment::replicated
+                                                                  : deployment::alone;
     }
     co_return facts;
 }
@@ -178,18 +184,17 @@ asio::awaitable<void> measure_latency_and_clock(std::vector<finding>& findings, 
 // server.
 asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& time,
                                     const options& server_options, const std::string& run_id) {
-    if (!server_options.sentinel.addresses.empty() || !server_options.cluster_nodes.empty())
-        co_return;
+    const auto* named = std::get_if<server>(&server_options.where);
+    if (named == nullptr) co_return;
     boost::system::error_code failure;
-    (void)asio::ip::make_address(server_options.host, failure);
-    if (!server_options.unix_socket.empty() || !failure) co_return;
+    (void)asio::ip::make_address(named->host, failure);
+    if (!failure) co_return;
     const auto strand = co_await asio::this_coro::executor;
-    net::name_look_up look_up(strand, server_options.host);
+    net::name_look_up look_up(strand, named->host);
     net::addresses resolved;
-    failure = co_await look_up.wait(server_options.port, resolved);
+    failure = co_await look_up.wait(named->port, resolved);
     if (failure) {
-        findings.push_back(
-            {grade::note, "address", server_options.host + ": " + failure.message(), ""});
+        findings.push_back({grade::note, "address", named->host + ": " + failure.message(), ""});
         co_return;
     }
     const auto deadline = time.now() + server_options.connect_timeout / 2;
@@ -198,14 +203,14 @@ asio::awaitable<void> add_addresses(std::vector<finding>& findings, runtime& tim
     const login used = co_await settings.credentials->get(time, strand, deadline, std::move(never));
     const auto servers = co_await probe_servers(
         settings, used, endpoint_of(server_options).tls_name, strand, time, resolved, deadline);
-    findings.push_back(address_finding(server_options.host, run_id, servers));
+    findings.push_back(address_finding(named->host, run_id, servers));
 }
 
 // A refusal is a sentence whose last part is the advice.
-finding refusal_finding(const error& refusal, bool has_sentinels) {
+finding refusal_finding(const error& refusal, bool is_monitored) {
     const std::string sentence = refusal.what();
     const auto advice = sentence.rfind("; ");
-    if (!has_sentinels || advice == std::string::npos)
+    if (!is_monitored || advice == std::string::npos)
         return {grade::bad, "server", sentence, "name a server that can be used in the URL"};
     auto text = sentence.substr(advice + 2);
     if (text.ends_with('.')) text.pop_back();
@@ -233,7 +238,7 @@ examination refused_examination(const link& server_link, const options& server_o
                                 const error& refusal) {
     examination report;
     report.nodes.push_back({node_name(server_link, server_options), ""});
-    auto refused = refusal_finding(refusal, !server_options.sentinel.addresses.empty());
+    auto refused = refusal_finding(refusal, has_sentinels(server_options));
     refused.node = report.nodes.front().name;
     report.findings.push_back(std::move(refused));
     deny_guarantees(report.guarantees, describe(server_options) + ", refused");
@@ -250,8 +255,9 @@ asio::awaitable<std::optional<error>> refusal_of(link& server_link, runtime& tim
         const bool has_several_servers =
             dynamic_cast<const several_servers_error*>(&refusal) != nullptr;
         // The Sentinels are examined also while there is no master.
-        const bool has_sentinels = !server_options.sentinel.addresses.empty();
-        if (refusal.reason() != errc::unsupported && !has_several_servers && !has_sentinels) throw;
+        if (refusal.reason() != errc::unsupported && !has_several_servers &&
+            !has_sentinels(server_options))
+            throw;
         co_return refusal;
     }
     co_return std::nullopt;
@@ -309,7 +315,7 @@ asio::awaitable<void> add_default_user(std::vector<finding>& findings, runtime& 
 // The Sentinels that answer are named in the report.
 asio::awaitable<void> add_sentinel_passwords(examination& report, runtime& time,
                                              const options& server_options) {
-    if (server_options.sentinel.addresses.empty()) co_return;
+    if (!has_sentinels(server_options)) co_return;
     const auto settings = sentinel_settings_of(server_options);
     for (const auto& each : std::vector(report.nodes)) {
         if (each.role != "sentinel") continue;
@@ -356,12 +362,11 @@ asio::awaitable<examination> examine_server(link& server_link, runtime& time,
     if (facts.server_deployment != deployment::cluster || facts.replicas > 0)
         findings.push_back(deployment_finding(facts.server_deployment, facts.replicas));
     co_await measure_latency_and_clock(findings, server_link, time, server_options);
-    const bool has_sentinels = !server_options.sentinel.addresses.empty();
-    if (!has_sentinels && facts.replicas > 0) {
+    if (!has_sentinels(server_options) && facts.replicas > 0) {
         const auto sentinels = co_await count_sentinels(server_link, time, server_options);
         if (sentinels > 0) findings.push_back(unused_sentinels_finding(sentinels));
     }
-    if (has_sentinels || is_in_cluster) {
+    if (has_sentinels(server_options) || is_in_cluster) {
         auto least =
             co_await query_setting(server_link, time, server_options, "min-replicas-to-write");
         // Without a replica, the default is right.
@@ -426,7 +431,7 @@ asio::awaitable<examination> examine_servers(topology& servers, runtime& time,
 asio::awaitable<void> find_redlock_nodes(examination& report, topology& servers, runtime& time,
                                          const options& server_options) {
     const bool has_own_user = !server_options.user.empty() && server_options.user != "default";
-    if (has_own_user || !server_options.cluster_nodes.empty()) co_return;
+    if (has_own_user || is_followed_cluster(server_options)) co_return;
     const auto member_key = server_options.name_space + ":redlock";
     const std::array<std::string_view, 2> command{"EXISTS", member_key};
     const auto links = servers.links();

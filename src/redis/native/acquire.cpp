@@ -3,11 +3,10 @@
 
 #include "locks.hpp"
 
-#include "../common/lock_errors.hpp"
+#include "../common/server_access.hpp"
 #include "../common/values.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/acquire_calls.hpp"
-#include "immediate_grant.hpp"
 
 #include <algorithm>
 

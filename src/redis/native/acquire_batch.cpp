@@ -4,7 +4,7 @@
 // Several locks in one request: all of them or none.
 #include "locks.hpp"
 
-#include "../common/lock_errors.hpp"
+#include "../common/server_access.hpp"
 #include "../common/values.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/acquire_calls.hpp"

@@ -4,7 +4,7 @@
 #include "caller_values.hpp"
 
 #include "../common/acquire_attempt.hpp"
-#include "../common/lock_errors.hpp"
+#include "../common/server_access.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/acquire_calls.hpp"

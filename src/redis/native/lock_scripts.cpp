@@ -3,8 +3,8 @@
 
 #include "lock_scripts.hpp"
 
-#include "../topology/channel_tag.hpp"
 #include "../topology/epoch.hpp"
+#include "../transport/link.hpp"
 #include "wrong_type.hpp"
 
 #include "../../core/util/clock_token.hpp"

@@ -6,8 +6,8 @@
 #pragma once
 
 #include "../common/acquire_attempt.hpp"
+#include "../common/backends.hpp"
 #include "../common/lock_base.hpp"
-#include "backend.hpp"
 #include "caller_values.hpp"
 #include "latches.hpp"
 #include "lock_scripts.hpp"

@@ -6,8 +6,6 @@
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/acquire_calls.hpp"
-#include "immediate_grant.hpp"
-#include "permits_error.hpp"
 #include "waiting_attempt.hpp"
 
 #include "../common/values.hpp"

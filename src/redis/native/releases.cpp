@@ -129,8 +129,9 @@ asio::awaitable<release_result> releases::release(const hold& held) {
     }
     if (result == release_result::unknown && !tasks_.is_closing())
         asio::co_spawn(access_.context().strand, release_later(held), asio::detached);
+    const auto& servers = access_.settings().where;
     const bool may_fail_over =
-        !access_.settings().sentinel.addresses.empty() || !access_.settings().cluster_nodes.empty();
+        std::holds_alternative<sentinels>(servers) || std::holds_alternative<cluster>(servers);
     if (result == release_result::released && may_fail_over)
         recent_releases_.add(held, access_.now());
     spare_key_text_ = std::move(lock_keys).take_text();

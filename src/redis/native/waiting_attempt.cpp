@@ -3,13 +3,13 @@
 
 #include "waiting_attempt.hpp"
 
-#include "../common/lock_errors.hpp"
 #include "../common/renewals.hpp"
+#include "../common/server_access.hpp"
 #include "../common/values.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
+#include "calls/acquire_calls.hpp"
 #include "calls/release_calls.hpp"
-#include "permits_error.hpp"
 #include "refresh_pacer.hpp"
 
 #include "../../core/util/random.hpp"

@@ -3,10 +3,10 @@
 
 #include "locks.hpp"
 
-#include "calls/lock_calls.hpp"
+#include "calls.hpp"
 #include "refusals.hpp"
 
-#include "../common/lock_errors.hpp"
+#include "../common/server_access.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "locks.hpp"
 
-#include "calls/lock_calls.hpp"
+#include "calls.hpp"
 #include "refusals.hpp"
 
 #include "../doctor/doctor.hpp"

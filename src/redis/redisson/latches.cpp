@@ -3,7 +3,7 @@
 
 #include "latches.hpp"
 
-#include "calls/latch_calls.hpp"
+#include "calls.hpp"
 
 #include "../common/lock_base.hpp"
 #include "../topology/follow_key.hpp"

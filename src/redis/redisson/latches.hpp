@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../common/latch_base.hpp"
-#include "names.hpp"
+#include "../common/redisson_names.hpp"
 
 namespace pawl::redis::redisson {
 

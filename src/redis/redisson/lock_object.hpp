@@ -5,8 +5,8 @@
 #pragma once
 
 #include "core/util/spi.hpp"
-#include "names.hpp"
 
+#include "../common/redisson_names.hpp"
 #include "../scripting/script.hpp"
 
 #include <pawl/redis.hpp>

@@ -7,10 +7,10 @@
 
 #include "../../core/util/wakeup.hpp"
 #include "../common/acquire_attempt.hpp"
+#include "../common/backends.hpp"
 #include "../common/lock_base.hpp"
 #include "../scripting/run_script.hpp"
-#include "backend.hpp"
-#include "calls/lock_calls.hpp"
+#include "calls.hpp"
 #include "latches.hpp"
 #include "lock_object.hpp"
 

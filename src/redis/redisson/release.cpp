@@ -3,7 +3,7 @@
 
 #include "locks.hpp"
 
-#include "calls/lock_calls.hpp"
+#include "calls.hpp"
 
 #include "../common/release_retry.hpp"
 #include "../transport/server_errors.hpp"

@@ -83,7 +83,7 @@ asio::awaitable<void> locks::pause(duration length) {
 time_point locks::next_attempt_after(const attempt_result& failed, core::back_off& poll_pauses) {
     auto result = now() + core::random_between(time(), redis::min_refresh_interval,
                                                redis::max_refresh_interval);
-    if (!set_.is_fenced()) result = std::min(result, now() + poll_pauses.next_pause());
+    if (!set_.is_fenced) result = std::min(result, now() + poll_pauses.next_pause());
     if (failed.free_at)
         result =
             std::min(result, *failed.free_at + core::random_between(time(), duration(1ms), 20ms));

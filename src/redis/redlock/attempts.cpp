@@ -53,7 +53,7 @@ asio::awaitable<void> attempts::ask_for_locks(std::shared_ptr<attempt> current, 
     if (current->decision != attempt::outcome::undecided) co_return;
     auto& state = current->node_states[node];
     try {
-        const acquire_call call{.set = client_.set,
+        const acquire_call call{.layout = *client_.layout,
                                 .locks = *current->locks,
                                 .ttl_ms = current->ttl_ms,
                                 .client = current->client,

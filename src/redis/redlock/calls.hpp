@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The calls of the scripts in src/redis/redlock/scripts, and their replies. calls.cpp and
-// classic_calls.cpp define the members; those about the membership are in member_calls.hpp.
+// The requests about locks to the nodes of a set, and the nodes' replies. The layout of the set,
+// fenced_layout.cpp or classic_layout.cpp, makes the commands and reads the parts of the replies in
+// which the layouts differ. The requests about the membership are in member_calls.hpp.
 #pragma once
 
 #include "ballot.hpp"
 #include "core/util/spi.hpp"
 
 #include "../common/keys.hpp"
+#include "../scripting/reply_reader.hpp"
 #include "../scripting/script_call.hpp"
 #include "../transport/link.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,19 +25,12 @@
 
 namespace pawl::redlock {
 
-// How the nodes keep a lock.
-enum class node_layout : std::uint8_t {
-    fenced,    // STRING: the value, and the counter of its grant; beside it the counter of the name
-    plain,     // STRING: the value, as libraries with SET NX PX write it
-    redisson,  // HASH: the value -> 1, like Redisson's RLock
-};
+class node_layout;
 
 // What every request to the nodes of a set has in common.
 struct set_parameters {
-    node_layout layout = node_layout::fenced;
-    // False: classic Redlock. The nodes know no counters and no membership.
-    [[nodiscard]] bool is_fenced() const noexcept { return layout == node_layout::fenced; }
-    std::string member_key;      // NAMESPACE:redlock
+    bool is_fenced = true;   // false: classic Redlock; the nodes know no counters and no membership
+    std::string member_key;  // NAMESPACE:redlock
     std::string quarantine_key;  // NAMESPACE:redlock:q
     std::string set;             // the digest of the nodes and of the longest ttl
     std::string nodes;           // the same as a URL without secrets
@@ -53,14 +50,11 @@ struct requested_lock {
 };
 
 // In all calls, `run` names the memory of the node: see `run_of`. The calls, and what they refer
-// to, must outlive the command. The comment of a call names its scripts, one for each layout.
-// Readers have scripts of their own: read_acquire.lua, read_confirm.lua, read_renew.lua and
-// read_release.lua. The scripts of one call have replies of the same form. The locks of one call
-// have the same mode, and a reader's acquire is of one lock.
+// to, must outlive the command. The locks of one call have the same mode, and a reader's acquire is
+// of one lock.
 
-// acquire.lua, classic_acquire.lua
 struct acquire_call {
-    const set_parameters& set;
+    const node_layout& layout;
     std::span<const requested_lock> locks;
     std::string_view ttl_ms;
     std::string_view client{};    // that waits; empty: none
@@ -77,13 +71,9 @@ struct acquire_call {
         std::vector<std::string> holders{};  // of each lock, if they are not free; empty: free
     };
     [[nodiscard]] answer read(const redis::reply& from) const;
-
-private:
-    [[nodiscard]] redis::script_call classic_command() const;
-    [[nodiscard]] redis::script_call readers_command(std::string_view run) const;
 };
 
-// confirm.lua
+// With fencing only.
 struct confirm_call {
     const set_parameters& set;
     std::span<const requested_lock> locks;
@@ -107,10 +97,9 @@ private:
     std::vector<entry> entries_;
 };
 
-// renew.lua, classic_renew.lua
 class renew_call {
 public:
-    explicit renew_call(const set_parameters& set) : set_(set) {}
+    explicit renew_call(const node_layout& layout) : layout_(layout) {}
     // The lock must outlive the call. Until when the node may extend the hold, and until when it
     // may restore a reader, by the node's clock; empty: not known.
     void add(const requested_lock& lock, fencing_token token, duration ttl,
@@ -125,13 +114,15 @@ public:
     };
     [[nodiscard]] answer read(const redis::reply& from) const;
 
-private:
-    [[nodiscard]] redis::script_call classic_command() const;
     struct entry {
         const requested_lock* lock;
         std::string token, ttl_ms, not_after_ms, restore_until_ms;
     };
-    const set_parameters& set_;
+    // At least one.
+    [[nodiscard]] const std::vector<entry>& entries() const noexcept { return entries_; }
+
+private:
+    const node_layout& layout_;
     std::vector<entry> entries_;
 };
 
@@ -143,32 +134,26 @@ enum class node_release : std::uint8_t {
     overtaken    // gone, and the node has granted the lock to another attempt since
 };
 
-// release.lua, classic_release.lua
 struct release_call {
-    const set_parameters& set;
+    const node_layout& layout;
     std::span<const requested_lock> locks;
-    std::span<const std::string> tokens;  // "0" for an acquire that failed, and without fencing
+    std::string_view token;  // of all; "0" for an acquire that failed, and without fencing
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     // For each lock.
     [[nodiscard]] std::vector<node_release> read(const redis::reply& from) const;
-
-private:
-    [[nodiscard]] redis::script_call classic_command() const;
 };
 
-// leave.lua, classic_leave.lua
 struct leave_call {
-    const set_parameters& set;
+    const node_layout& layout;
     const requested_lock& lock;
     std::string_view client;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
 };
 
-// inspect.lua, classic_inspect.lua
 struct inspect_call {
-    const set_parameters& set;
+    const node_layout& layout;
     const redis::keys& keys;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -187,9 +172,8 @@ struct inspect_call {
     [[nodiscard]] answer read(const redis::reply& from) const;
 };
 
-// counter.lua, classic_counter.lua
 struct counter_call {
-    const set_parameters& set;
+    const node_layout& layout;
     const redis::keys& keys;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
@@ -201,19 +185,56 @@ struct counter_call {
     [[nodiscard]] answer read(const redis::reply& from) const;
 };
 
-// barrier.lua, classic_drop.lua
 struct barrier_call {
-    const set_parameters& set;
+    const node_layout& layout;
     const requested_lock& lock;
     std::string token;
 
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     [[nodiscard]] standing_reply read(const redis::reply& from) const;
-
-private:
-    [[nodiscard]] redis::script_call classic_command(std::string_view run) const;
 };
 
-[[nodiscard]] std::string_view text_of(node_layout layout) noexcept;
+// How the nodes keep a lock. A set chooses its layout once.
+class node_layout {
+public:
+    node_layout() = default;
+    virtual ~node_layout() = default;
+    node_layout(const node_layout&) = delete;
+    node_layout& operator=(const node_layout&) = delete;
+
+    [[nodiscard]] virtual redis::script_call command(const acquire_call& call,
+                                                     std::string_view run) const = 0;
+    [[nodiscard]] virtual redis::script_call command(const renew_call& call,
+                                                     std::string_view run) const = 0;
+    [[nodiscard]] virtual redis::script_call command(const release_call& call,
+                                                     std::string_view run) const = 0;
+    [[nodiscard]] virtual redis::script_call command(const leave_call& call) const = 0;
+    [[nodiscard]] virtual redis::script_call command(const inspect_call& call) const = 0;
+    [[nodiscard]] virtual redis::script_call command(const counter_call& call,
+                                                     std::string_view run) const = 0;
+    [[nodiscard]] virtual redis::script_call command(const barrier_call& call,
+                                                     std::string_view run) const = 0;
+
+    // The rest of a reply: of a grant of so many locks, of a vote on renewals, of an inspection.
+    virtual void read_grant(const redis::reply_reader& from, std::size_t locks,
+                            acquire_call::answer& into) const = 0;
+    virtual void read_vote(const redis::reply_reader& from, renew_call::answer& into) const = 0;
+    virtual void read_holders(const redis::reply_reader& from,
+                              inspect_call::answer& into) const = 0;
+
+    // The type of a lock's key, as SCAN names it.
+    [[nodiscard]] virtual std::string key_type() const { return "string"; }
+    // The channel of Redisson's waiters; empty: none.
+    [[nodiscard]] virtual std::string channel_of(std::string_view) const { return {}; }
+};
+
+// STRING: the value, and the counter of its grant; beside it the counter of the name. The set must
+// outlive the layout.
+[[nodiscard]] std::unique_ptr<const node_layout> make_fenced_layout(const set_parameters& set);
+// STRING: the value, as libraries with SET NX PX write it.
+[[nodiscard]] std::unique_ptr<const node_layout> make_plain_layout(const set_parameters& set);
+// HASH: the value -> 1, like Redisson's RLock.
+[[nodiscard]] std::unique_ptr<const node_layout> make_redisson_layout(
+    const set_parameters& set, const std::string& key_template);
 
 }  // namespace pawl::redlock

@@ -3,11 +3,11 @@
 
 #include "locks.hpp"
 
-#include "guarantees.hpp"
 #include "independent_servers.hpp"
 #include "node_failures.hpp"
 #include "redlock_options.hpp"
 
+#include "../doctor/assessment.hpp"
 #include "../doctor/doctor.hpp"
 
 #include <algorithm>
@@ -55,16 +55,16 @@ asio::awaitable<examination> locks::examine() {
         if (nodes_.link_of(i).connected() && !session.version.empty())
             versions.insert(session.server + " " + session.version);
         try {
+            const auto of_this_node = options_of_node(options_, i);
             const auto server = servers_->part_of(nodes_.link_of(i));
-            auto of_node =
-                co_await redis::examine_servers(*server, *context_.time, options_.nodes[i]);
+            auto of_node = co_await redis::examine_servers(*server, *context_.time, of_this_node);
             // A master that Sentinels name has a row with its address.
-            const bool is_monitored = !options_.nodes[i].sentinel.addresses.empty();
-            if (is_monitored && !of_node.nodes.empty()) row = of_node.nodes.front().name;
+            if (is_monitored(options_.nodes[i]) && !of_node.nodes.empty())
+                row = of_node.nodes.front().name;
             for (auto& each : of_node.findings) {
                 // With fencing, a node that has restarted, or failed over, waits, whatever it has
                 // stored.
-                if (set_.is_fenced() && (each.topic == "persistence" || each.topic == "replicas"))
+                if (set_.is_fenced && (each.topic == "persistence" || each.topic == "replicas"))
                     continue;
                 if (each.node.empty() || each.node == name) each.node = row;
                 report.findings.push_back(std::move(each));
@@ -97,9 +97,8 @@ asio::awaitable<examination> locks::examine() {
                                    " nodes vote, " + std::to_string(nodes_.majority()) +
                                    " are needed",
                                trouble});
-    const bool has_sentinels = std::ranges::any_of(
-        options_.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
-    report.guarantees = guarantees_of(nodes_.size(), set_.is_fenced(), has_sentinels);
+    const bool has_sentinels = std::ranges::any_of(options_.nodes, is_monitored);
+    report.guarantees = redis::guarantees_of_redlock(nodes_.size(), set_.is_fenced, has_sentinels);
     co_return report;
 }
 

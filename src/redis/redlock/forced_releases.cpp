@@ -47,7 +47,7 @@ asio::awaitable<bool> forced_releases::release(std::string_view name, fencing_to
     co_await client_.tasks.join(std::move(requests));
     require_part_of_majority(current, name);
     // Without fencing, no renewal restores anything.
-    if (!client_.set.is_fenced() && !current.is_held) co_return false;
+    if (!client_.set.is_fenced && !current.is_held) co_return false;
     co_await raise_counters(lock, current.highest + 1);
     co_return current.is_held;
 }
@@ -55,7 +55,7 @@ asio::awaitable<bool> forced_releases::release(std::string_view name, fencing_to
 asio::awaitable<void> forced_releases::read_counter_at(const redis::keys& lock_keys,
                                                        std::size_t node, round& current) {
     try {
-        const counter_call call{client_.set, lock_keys};
+        const counter_call call{*client_.layout, lock_keys};
         const auto reply = co_await ask_node(nodes_.link_of(node), call, client_.reply_deadline());
         redis::throw_if_error(reply, nodes_.name_of(node));
         const auto answer = call.read(reply);
@@ -103,7 +103,7 @@ asio::awaitable<void> forced_releases::raise_counter_at(const requested_lock& lo
                                                         std::int64_t limit, std::size_t node,
                                                         round& current) {
     try {
-        const barrier_call call{client_.set, lock, std::to_string(limit)};
+        const barrier_call call{*client_.layout, lock, std::to_string(limit)};
         const auto reply = co_await ask_node(nodes_.link_of(node), call, client_.reply_deadline());
         redis::throw_if_error(reply, nodes_.name_of(node));
         static_cast<void>(add_to_round(node, call.read(reply), current));

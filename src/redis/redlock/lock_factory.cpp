@@ -10,12 +10,10 @@
 
 namespace pawl::redlock {
 
-lock_factory::lock_factory(const redis::key_scheme& scheme, const set_parameters& set,
-                           const std::string& key_template, std::string prefix_without_owner,
-                           const runtime& time)
+lock_factory::lock_factory(const redis::key_scheme& scheme, const node_layout& layout,
+                           std::string prefix_without_owner, const runtime& time)
     : scheme_(scheme),
-      set_(set),
-      redisson_names_(key_template),
+      layout_(layout),
       prefix_without_owner_(std::move(prefix_without_owner)),
       time_(time) {}
 
@@ -33,13 +31,11 @@ requested_lock lock_factory::lock_of(const hold& held) const {
 
 requested_lock lock_factory::lock_with(std::string_view name, std::string value,
                                        lock_mode mode) const {
-    requested_lock result{.name = std::string(name),
-                          .keys = scheme_.keys_of(name),
-                          .value = std::move(value),
-                          .mode = mode};
-    if (set_.layout == node_layout::redisson)
-        result.channel = redisson_names_.names_of(name).channel;
-    return result;
+    return {.name = std::string(name),
+            .keys = scheme_.keys_of(name),
+            .value = std::move(value),
+            .channel = layout_.channel_of(name),
+            .mode = mode};
 }
 
 }  // namespace pawl::redlock

@@ -8,20 +8,18 @@
 #include "core/util/spi.hpp"
 
 #include "../common/keys.hpp"
-#include "../redisson/names.hpp"
 
 #include <string>
 #include <string_view>
 
 namespace pawl::redlock {
 
-// The scheme, the set and the time must outlive it.
+// The scheme, the layout and the time must outlive it.
 class lock_factory {
 public:
     // `prefix_without_owner` is what follows the owner in a value's prefix.
-    lock_factory(const redis::key_scheme& scheme, const set_parameters& set,
-                 const std::string& key_template, std::string prefix_without_owner,
-                 const runtime& time);
+    lock_factory(const redis::key_scheme& scheme, const node_layout& layout,
+                 std::string prefix_without_owner, const runtime& time);
 
     [[nodiscard]] requested_lock make_lock(const claim& wanted, std::string_view owner) const;
     [[nodiscard]] requested_lock lock_of(const hold& held) const;
@@ -30,8 +28,7 @@ public:
 
 private:
     const redis::key_scheme& scheme_;
-    const set_parameters& set_;
-    const redis::redisson::naming redisson_names_;  // of the layout `redisson`
+    const node_layout& layout_;
     const std::string prefix_without_owner_;
     const runtime& time_;
 };

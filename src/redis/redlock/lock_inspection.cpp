@@ -37,7 +37,7 @@ asio::awaitable<void> lock_inspection::require_majority() {
 asio::awaitable<void> lock_inspection::inspect_at(const redis::keys& lock_keys, std::size_t node,
                                                   node_view& into) {
     try {
-        const inspect_call call{client_.set, lock_keys};
+        const inspect_call call{*client_.layout, lock_keys};
         const auto reply = co_await ask_node(nodes_.link_of(node), call, client_.reply_deadline());
         redis::throw_if_error(reply, nodes_.name_of(node));
         into.state = call.read(reply);

@@ -24,13 +24,12 @@ asio::awaitable<void> lock_listing::close(time_point give_up_at) {
 
 asio::awaitable<void> lock_listing::scan_at(const std::string& glob, std::size_t node,
                                             std::set<std::string>& into, node_failures& failures) {
-    const std::string type = client_.set.layout == node_layout::redisson ? "hash" : "string";
     if (!nodes_.link_of(node).connected())
         co_return failures.add(
             node, error(errc::unreachable, client_.membership.diagnosis().objection_of(node)));
     const redis::key_scan keys{.subject = nodes_.name_of(node),
                                .glob = glob,
-                               .type = type,
+                               .type = client_.layout->key_type(),
                                .bounds = bounds_,
                                .time = *client_.context.time,
                                .reply_timeout = client_.reply_timeout};

@@ -25,26 +25,30 @@ namespace pawl::redlock {
 namespace {
 
 set_parameters parameters_of(const options& node_options, const redis::key_scheme& scheme) {
-    const auto& first = node_options.nodes.front();
-    auto layout = node_layout::fenced;
-    if (!node_options.fenced)
-        layout = first.layout == redis::key_layout::redisson ? node_layout::redisson
-                                                             : node_layout::plain;
-    return {.layout = layout,
-            .member_key = first.name_space + ":redlock",
-            .quarantine_key = first.name_space + ":redlock:q",
+    return {.is_fenced = node_options.fenced,
+            .member_key = node_options.name_space + ":redlock",
+            .quarantine_key = node_options.name_space + ":redlock:q",
             .set = set_digest(node_options),
             .nodes = describe(node_options),
             // A renewal keeps the counter of its hold, and comes at least every ttl.
             .keep_ms = redis::milliseconds_text(
-                std::max<duration>(first.token_retention, 2 * node_options.ttl_max)),
+                std::max<duration>(node_options.token_retention, 2 * node_options.ttl_max)),
             .channel_prefix = scheme.channel_prefix()};
 }
 
+std::unique_ptr<const node_layout> layout_of(const options& node_options,
+                                             const set_parameters& set) {
+    if (node_options.fenced) return make_fenced_layout(set);
+    return node_options.layout == redis::key_layout::redisson
+               ? make_redisson_layout(set, node_options.key)
+               : make_plain_layout(set);
+}
+
 // In Redisson's layout the keys are the plain names, unless there is a template.
-redis::key_scheme scheme_of(const redis::options& node) {
-    const bool has_plain_names = node.layout == redis::key_layout::redisson && node.key.empty();
-    return {node.name_space, has_plain_names ? "{name}" : node.key, node.database};
+redis::key_scheme scheme_of(const options& settings) {
+    const bool has_plain_names =
+        settings.layout == redis::key_layout::redisson && settings.key.empty();
+    return {settings.name_space, has_plain_names ? "{name}" : settings.key, settings.database};
 }
 
 }  // namespace
@@ -65,18 +69,17 @@ locks::locks(const options& node_options, backend_context context,
     : options_(node_options),
       context_(std::move(context)),
       bounds_(bounds),
-      scheme_(scheme_of(node_options.nodes.front())),
+      scheme_(scheme_of(node_options)),
       set_(parameters_of(node_options, scheme_)),
       servers_(independent_servers_factory(nodes)(*this, scheme_.channel_prefix() + client)),
       tasks_(context_),
       watch_(context_),
       members_({servers_->links().begin(), servers_->links().end()}, node_names(node_options), set_,
-               node_options.ttl_max, node_options.nodes.front().reply_timeout, context_, bounds_,
-               *this),
+               node_options.ttl_max, node_options.reply_timeout, context_, bounds_, *this),
       nodes_(members_.nodes()),
-      client_(members_, servers_, context_, bounds_, node_options.nodes.front().reply_timeout,
-              *this),
-      lock_factory_(scheme_, set_, node_options.nodes.front().key,
+      client_(members_, layout_of(node_options, set_), servers_, context_, bounds_,
+              node_options.reply_timeout, *this),
+      lock_factory_(scheme_, *client_.layout,
                     redis::make_value_prefix("", client, context_.process), time()),
       releases_(client_, lock_factory_),
       renewals_(client_, lock_factory_),

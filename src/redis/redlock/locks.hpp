@@ -6,8 +6,8 @@
 // has the rounds of an acquire, and examine.cpp the report on the nodes.
 #pragma once
 
+#include "../common/backends.hpp"
 #include "attempts.hpp"
-#include "backend.hpp"
 #include "core/util/spi.hpp"
 #include "forced_releases.hpp"
 #include "lock_factory.hpp"

@@ -4,7 +4,6 @@
 #include "member_calls.hpp"
 
 #include "redlock_scripts.hpp"
-#include "reply_parts.hpp"
 
 #include "../scripting/reply_reader.hpp"
 #include "../transport/numbers.hpp"

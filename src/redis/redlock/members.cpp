@@ -91,7 +91,7 @@ void members::on_connected(const redis::link& node_link) {
     timing_.on_answer(node);
     asked_at_[node] = nodes_.now();
     connections_.on_connected(node);
-    if (nodes_.set().is_fenced()) return client_.spawn(learn_standing(node));
+    if (nodes_.set().is_fenced) return client_.spawn(learn_standing(node));
     nodes_.adopt_without_membership(node);
     changed_.notify_all();
 }
@@ -104,7 +104,7 @@ void members::on_disconnected(const redis::link& node_link) noexcept {
 void members::ask_again(std::size_t node) {
     const auto& asked = nodes_[node];
     if (!asked.server->connected() || nodes_.may_vote(node)) return;
-    if (!nodes_.set().is_fenced()) {
+    if (!nodes_.set().is_fenced) {
         // There is nothing to ask for, but the other name of its server may have been corrected.
         if (asked.is_second_name && !nodes_.node_with_same_server(node))
             nodes_.adopt_without_membership(node);

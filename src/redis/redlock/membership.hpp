@@ -6,6 +6,8 @@
 // orders the memories of one node. models/redlock/replaced.pml has rules and counterexamples.
 #pragma once
 
+#include "../scripting/reply_reader.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -88,5 +90,11 @@ inline constexpr std::chrono::minutes most_clock_difference(1);
 // The fields of a membership are in range. Damage to one node must not spread to the others.
 [[nodiscard]] bool is_sound(const membership_state& state, std::int64_t highest,
                             std::size_t nodes) noexcept;
+
+// The parts that the replies of many scripts have in common. Why a node does not vote, if its reply
+// says so.
+[[nodiscard]] standing_reply standing_of(const redis::reply_reader& from);
+// The incarnation and the vector, which begin at `first`. The caller adds the nonce.
+[[nodiscard]] membership_state member_of(const redis::reply_reader& from, std::size_t first);
 
 }  // namespace pawl::redlock

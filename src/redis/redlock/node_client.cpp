@@ -11,7 +11,9 @@ using namespace std::chrono_literals;
 
 namespace pawl::redlock {
 
-node_client::node_client(members& membership_of_nodes, std::shared_ptr<redis::topology> servers,
+node_client::node_client(members& membership_of_nodes,
+                         std::unique_ptr<const node_layout> layout_of_set,
+                         std::shared_ptr<redis::topology> servers,
                          const backend_context& client_context, const redis::limits& bounds,
                          duration reply_time, background& client_tasks)
     : membership(membership_of_nodes),
@@ -19,6 +21,7 @@ node_client::node_client(members& membership_of_nodes, std::shared_ptr<redis::to
       timing(membership.timing()),
       clocks(membership.clocks()),
       set(nodes.set()),
+      layout(std::move(layout_of_set)),
       context(client_context),
       reply_timeout(reply_time),
       tasks(client_tasks),

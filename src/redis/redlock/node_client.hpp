@@ -23,15 +23,16 @@ namespace pawl::redlock {
 
 // Used on one strand. What it refers to must outlive it.
 struct node_client {
-    node_client(members& membership_of_nodes, std::shared_ptr<redis::topology> servers,
-                const backend_context& client_context, const redis::limits& bounds,
-                duration reply_time, background& client_tasks);
+    node_client(members& membership_of_nodes, std::unique_ptr<const node_layout> layout_of_set,
+                std::shared_ptr<redis::topology> servers, const backend_context& client_context,
+                const redis::limits& bounds, duration reply_time, background& client_tasks);
 
     members& membership;
     const node_table& nodes;
     node_timing& timing;
     node_clocks& clocks;
     const set_parameters& set;
+    const std::unique_ptr<const node_layout> layout;
     const backend_context& context;
     const duration reply_timeout;
     background& tasks;

@@ -53,7 +53,7 @@ std::string node_table::objection_to_server(std::size_t node) const {
     if (session.run_id.empty())
         return "its run id is not known, so a restart, or a second name of the server, could not "
                "be noticed; allow the user INFO, as pawl acl shows";
-    if (set_.is_fenced() && !is_sound_clock(session.time_us))
+    if (set_.is_fenced && !is_sound_clock(session.time_us))
         return "its clock shows a time before 1970 or after 2069; set it right, and connect again";
     return {};
 }
@@ -69,13 +69,13 @@ void node_table::adopt(std::size_t node, const member_report& report) {
     const bool is_of_set = report.is_member && report.set == set_.set;
     // The server itself knows which node it is, if it is one.
     const bool is_this_node =
-        is_of_set && set_.is_fenced() && !is_of_another_node(report.member, node);
+        is_of_set && set_.is_fenced && !is_of_another_node(report.member, node);
     const auto same_server = is_this_node ? std::nullopt : node_with_same_server(node);
     asked.is_second_name = same_server.has_value();
     asked.trouble = same_server ? "is the same server as " + name_of(*same_server) +
                                       "; each node must be a server of its own"
                                 : objection_to_server(node);
-    if (asked.trouble.empty() && is_of_set && set_.is_fenced() &&
+    if (asked.trouble.empty() && is_of_set && set_.is_fenced &&
         !is_sound(report.member, report.highest, size()))
         asked.trouble = "its membership is damaged; delete its key " + set_.member_key +
                         ", and the node joins again as after a loss of its data";

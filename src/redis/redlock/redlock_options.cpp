@@ -29,43 +29,37 @@ using namespace std::chrono_literals;
 constexpr core::duration_range ttl_maxima{100ms, 1h, "100ms to 1h"};
 constexpr redis::scheme_words words{.more_options = "ttl_max, fenced, ", .with_tls = "redlocks://"};
 
-std::vector<std::string> sentinels_of(const redis::options& node) {
-    std::vector<std::string> sentinels;
-    for (const auto& [host, port] : node.sentinel.addresses)
-        sentinels.push_back(net::text_of(net::make_endpoint(host, port, {})));
-    std::ranges::sort(sentinels);
-    return sentinels;
+std::vector<std::string> sentinel_names(const redis::sentinels& set) {
+    std::vector<std::string> names;
+    for (const auto& [host, port] : set.addresses)
+        names.push_back(net::text_of(net::endpoint{host, port}));
+    std::ranges::sort(names);
+    return names;
+}
+
+std::string name_of(const redis::server& single) {
+    return net::text_of(net::endpoint{single.host, single.port});
 }
 
 // As in a URL. The order of the Sentinels does not matter.
-std::string name_of(const redis::options& node) {
-    if (node.sentinel.addresses.empty()) return net::text_of(redis::endpoint_of(node));
-    const auto sentinels = sentinels_of(node);
-    auto text = core::encode_path(node.sentinel.master_name);
-    for (std::size_t i = 0; i < sentinels.size(); ++i)
-        text += (i == 0 ? "=" : "+") + sentinels[i];
+std::string name_of(const redis::sentinels& set) {
+    auto text = core::encode_path(set.master_name);
+    const auto names = sentinel_names(set);
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "=" : "+") + names[i];
     return text;
 }
 
-// Everything that decides which keys a name means, or how long a request may take.
-bool are_alike(const redis::options& node, const redis::options& other) {
-    return node.name_space == other.name_space && node.key == other.key &&
-           node.database == other.database && node.connect_timeout == other.connect_timeout &&
-           node.reply_timeout == other.reply_timeout &&
-           node.token_retention == other.token_retention && node.layout == other.layout;
+std::string name_of_node(const where& node) {
+    return std::visit([](const auto& servers) { return name_of(servers); }, node);
 }
 
-// Whether the nodes keep the locks in a way that both Pawl and the set's other users know.
-void check_storage(const redis::options& node, bool fenced) {
-    if (!node.scripts) throw error(errc::bad_option, "Redlock needs scripts; leave out scripts.");
-    if (node.layout == redis::key_layout::native) return;
-    if (fenced)
-        throw error(errc::bad_option,
-                    "Redlock with fencing needs the native layout; leave out layout, or add "
-                    "fenced=no to share locks with RedissonRedLock.");
-    if (node.object != redis::redisson_object::lock)
-        throw error(errc::bad_option,
-                    "RedissonRedLock is shared as plain locks only; leave out object.");
+void check_sentinels(const redis::sentinels& set) {
+    const auto names = sentinel_names(set);
+    const auto repeated = std::ranges::adjacent_find(names);
+    if (repeated != names.end())
+        throw error(errc::bad_option, "The Sentinel " + *repeated + " of " + set.master_name +
+                                          " is named twice; name each once.");
 }
 
 // The value of an option that redis:// does not know.
@@ -81,7 +75,7 @@ std::optional<std::string> take_option(core::url& url, std::string_view name) {
     return value;
 }
 
-// The node whose master these Sentinels name. `url` has the scheme of one server.
+// The options of the node whose master these Sentinels name. `url` has the scheme of one server.
 redis::options monitored_node(core::url url, const core::host_group& group) {
     url.scheme += "+sentinel";
     url.hosts = group.hosts;
@@ -93,7 +87,25 @@ bool is_of_sentinels(const std::pair<std::string, std::string>& option) {
     return option.first.starts_with("sentinel_");
 }
 
-std::vector<redis::options> nodes_of(core::url url) {
+// What the nodes share: of the set, or of one node.
+template <class From, class To>
+void copy_shared(const From& from, To& to) {
+    to.user = from.user;
+    to.password = from.password;
+    to.password_file = from.password_file;
+    to.credentials = from.credentials;
+    to.database = from.database;
+    to.tls = from.tls;
+    to.name_space = from.name_space;
+    to.key = from.key;
+    to.layout = from.layout;
+    to.connect_timeout = from.connect_timeout;
+    to.reply_timeout = from.reply_timeout;
+    to.token_retention = from.token_retention;
+}
+
+// Sets the nodes and what they share.
+void apply_nodes(options& settings, core::url url) {
     const auto hosts = std::exchange(url.hosts, {});
     const auto groups = std::exchange(url.groups, {});
     const auto unused = std::ranges::find_if(url.options, is_of_sentinels);
@@ -103,19 +115,23 @@ std::vector<redis::options> nodes_of(core::url url) {
                     "out " +
                         unused->first + ".");
     url.scheme = url.scheme == "redlocks" ? "rediss" : "redis";
-    std::vector<redis::options> nodes;
-    for (const auto& each : groups)
-        nodes.push_back(monitored_node(url, each));
-    if (hosts.empty()) return nodes;
-    url.hosts = {hosts.front()};
-    std::erase_if(url.options, is_of_sentinels);
-    const auto common = redis::parse_options(url, words);
-    for (const auto& each : hosts) {
-        auto& node = nodes.emplace_back(common);
-        node.host = each.host;
-        node.port = each.port.value_or(redis::options().port);
+    redis::options parsed;
+    for (const auto& each : groups) {
+        parsed = monitored_node(url, each);
+        settings.nodes.emplace_back(std::get<redis::sentinels>(parsed.where));
     }
-    return nodes;
+    std::erase_if(url.options, is_of_sentinels);
+    for (const auto& each : hosts) {
+        url.hosts = {each};
+        parsed = redis::parse_options(url, words);
+        settings.nodes.emplace_back(std::get<redis::server>(parsed.where));
+    }
+    copy_shared(parsed, settings);
+    check_options(settings);
+    if (!parsed.scripts) throw error(errc::bad_option, "Redlock needs scripts; leave out scripts.");
+    if (parsed.object != redis::redisson_object::lock)
+        throw error(errc::bad_option,
+                    "RedissonRedLock is shared as plain locks only; leave out object.");
 }
 
 error count_error(std::size_t nodes) {
@@ -138,12 +154,19 @@ error count_error(std::size_t nodes) {
 std::vector<std::string> node_names(const options& node_options) {
     std::vector<std::string> names;
     for (const auto& each : node_options.nodes)
-        names.push_back(name_of(each));
+        names.push_back(name_of_node(each));
     return names;
 }
 
+redis::options options_of_node(const options& settings, std::size_t node) {
+    redis::options result;
+    std::visit([&](const auto& servers) { result.where = servers; }, settings.nodes[node]);
+    copy_shared(settings, result);
+    return result;
+}
+
 options in_order(options node_options) {
-    std::ranges::sort(node_options.nodes, {}, name_of);
+    std::ranges::sort(node_options.nodes, {}, name_of_node);
     return node_options;
 }
 
@@ -160,24 +183,14 @@ void check_options(const options& node_options) {
         throw error(
             errc::bad_option,
             "The node " + *twice + " is named twice; each node must be a server of its own.");
-    for (const auto& each : nodes) {
-        redis::check_options(each);
-        if (!each.cluster_nodes.empty())
-            throw error(errc::bad_option,
-                        "A node of a cluster cannot be a node of Redlock; give independent "
-                        "servers.");
-        check_storage(each, node_options.fenced);
-        const auto sentinels = sentinels_of(each);
-        const auto repeated = std::ranges::adjacent_find(sentinels);
-        if (repeated != sentinels.end())
-            throw error(errc::bad_option, "The Sentinel " + *repeated + " of " +
-                                              each.sentinel.master_name +
-                                              " is named twice; name each once.");
-        if (!are_alike(each, nodes.front()))
-            throw error(errc::bad_option,
-                        "The nodes' namespaces, key templates, layouts, databases, timeouts and "
-                        "retentions must be equal.");
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        redis::check_options(options_of_node(node_options, i));
+        if (const auto* set = std::get_if<redis::sentinels>(&nodes[i])) check_sentinels(*set);
     }
+    if (node_options.fenced && node_options.layout != redis::key_layout::native)
+        throw error(errc::bad_option,
+                    "Redlock with fencing needs the native layout; leave out layout, or add "
+                    "fenced=no to share locks with RedissonRedLock.");
     if (node_options.ttl_max < ttl_maxima.min || node_options.ttl_max > ttl_maxima.max)
         throw error(errc::bad_option, "ttl_max must be between 100 ms and 1 h.");
     if (!node_options.fenced && node_options.ttl_max != options().ttl_max)
@@ -195,28 +208,26 @@ options parse(std::string_view text) {
         result.fenced = net::parse_yes_no("fenced", *fenced);
     const auto count = url.hosts.size() + url.groups.size();
     if (count < 3 || count % 2 == 0) throw count_error(count);
-    result.nodes = nodes_of(std::move(url));
-    check_options(result);
+    apply_nodes(result, std::move(url));
     return result;
 }
 
 std::string describe(const options& node_options) {
-    const auto& first = node_options.nodes.front();
-    std::string text = first.tls.enabled ? "redlocks://" : "redlock://";
+    std::string text = node_options.tls.enabled ? "redlocks://" : "redlock://";
     bool is_first = true;
     for (const auto& each : node_names(node_options)) {
         if (!std::exchange(is_first, false)) text += ",";
         text += each;
     }
-    text += "/" + std::to_string(first.database);
+    text += "/" + std::to_string(node_options.database);
     if (!node_options.fenced) core::append_option(text, "fenced", "no");
     if (node_options.ttl_max != options().ttl_max)
         core::append_option(text, "ttl_max",
                             std::to_string(node_options.ttl_max / std::chrono::milliseconds(1)));
-    if (first.name_space != redis::options().name_space)
-        core::append_option(text, "namespace", first.name_space);
-    if (!first.key.empty()) core::append_option(text, "key", first.key);
-    if (first.layout == redis::key_layout::redisson)
+    if (node_options.name_space != redis::options().name_space)
+        core::append_option(text, "namespace", node_options.name_space);
+    if (!node_options.key.empty()) core::append_option(text, "key", node_options.key);
+    if (node_options.layout == redis::key_layout::redisson)
         core::append_option(text, "layout", "redisson");
     return text;
 }

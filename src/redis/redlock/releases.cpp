@@ -68,8 +68,7 @@ redis::undo_queue::undo releases::undo_of(shared_locks requested,
 asio::awaitable<redis::reply> releases::send_release(shared_locks requested,
                                                      std::shared_ptr<const std::string> token,
                                                      std::size_t node, time_point give_up_at) {
-    const std::vector<std::string> tokens(requested->size(), *token);
-    const release_call call{client_.set, *requested, tokens};
+    const release_call call{*client_.layout, *requested, *token};
     auto reply = co_await ask_node(nodes_.link_of(node), call, give_up_at);
     if (reply.type != redis::reply::kind::error) (void)call.read(reply);
     co_return reply;
@@ -78,8 +77,7 @@ asio::awaitable<redis::reply> releases::send_release(shared_locks requested,
 asio::awaitable<void> releases::release_at(std::shared_ptr<release_round> round, std::size_t node) {
     const request_guard request(client_, node);
     try {
-        const std::vector<std::string> tokens(1, *round->token);
-        const release_call call{client_.set, *round->locks, tokens};
+        const release_call call{*client_.layout, *round->locks, *round->token};
         const auto reply = co_await ask_node(nodes_.link_of(node), call, round->give_up_at);
         timing_.on_answer(node);
         if (reply.type != redis::reply::kind::error) {

@@ -199,7 +199,7 @@ asio::awaitable<bool> renewals::ask_for_renewals(std::shared_ptr<renewal_round> 
                                                  std::vector<std::size_t> positions) {
     const renewal_round::request_mark mark(*round, node, unanswered_[node]);
     try {
-        renew_call call(client_.set);
+        renew_call call(*client_.layout);
         auto give_up_at = now();
         for (const auto position : positions) {
             const auto& each = round->entries[position];

@@ -27,7 +27,7 @@ bool set_view::needs_repair() const {
 // A set begins only with all its nodes. One that has begun goes on without the node that has
 // another one's server at the moment.
 bool set_view::has_server_twice() const {
-    const bool is_fenced = nodes_.set().is_fenced();
+    const bool is_fenced = nodes_.set().is_fenced;
     if (is_fenced && count_members() > 0) return false;
     return std::ranges::any_of(nodes_.records(), [is_fenced](const node_record& each) {
         const bool is_unsuitable = !is_fenced && each.state == standing::unsuitable;

@@ -41,7 +41,7 @@ void waiting_line::leave(const std::string& name) {
 asio::awaitable<void> waiting_line::leave_at(std::shared_ptr<const requested_lock> lock,
                                              std::size_t node) {
     try {
-        const leave_call call{client_.set, *lock, id_};
+        const leave_call call{*client_.layout, *lock, id_};
         // A later waiter of this client may stand in the line by now, with the same place.
         const auto may_repeat = [&] { return !waiters_.contains(lock->name); };
         // The text goes out before this client's next request, which must not find the place.

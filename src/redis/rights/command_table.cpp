@@ -65,14 +65,14 @@ constexpr std::string_view disk = "waitaof";
 constexpr std::string_view doctor = "config|get";
 
 // What a topology adds. The cluster's map is asked for only with redis+cluster://.
-namespace cluster {
+namespace in_cluster {
 constexpr std::string_view map = "cluster|nodes cluster|info asking";
 constexpr std::string_view sharded_channels = "ssubscribe sunsubscribe spublish";
 constexpr std::string_view inspection = "pubsub|shardnumsub";
 constexpr std::string_view doctor = "cluster|info";
-}  // namespace cluster
+}  // namespace in_cluster
 
-constexpr std::string_view sentinels =
+constexpr std::string_view of_sentinels =
     "info ping subscribe sentinel|myid sentinel|master sentinel|get-master-addr-by-name "
     "sentinel|sentinels sentinel|masters";
 
@@ -116,16 +116,16 @@ void append_scriptless(std::vector<std::string>& commands, const used_features& 
 // Of Pawl's own layout only latches use sharded channels.
 void append_cluster(std::vector<std::string>& commands, const options& server_options,
                     const used_features& features) {
-    const bool has_map = !server_options.cluster_nodes.empty();
+    const bool has_map = std::holds_alternative<cluster>(server_options.where);
     if (!has_map && !features.cluster_node) return;
     const bool is_native = server_options.layout == key_layout::native;
-    if (has_map) append(commands, cluster::map);
+    if (has_map) append(commands, in_cluster::map);
     const bool has_channels = server_options.scripts && (!is_native || features.latches);
-    if (has_channels) append(commands, cluster::sharded_channels);
+    if (has_channels) append(commands, in_cluster::sharded_channels);
     if (server_options.scripts &&
         (features.latches || (!is_native && (features.modes || features.admin))))
-        append(commands, cluster::inspection);
-    if (features.admin) append(commands, cluster::doctor);
+        append(commands, in_cluster::inspection);
+    if (features.admin) append(commands, in_cluster::doctor);
 }
 
 }  // namespace
@@ -169,7 +169,7 @@ std::vector<std::string> redlock_commands(const options& node, bool fenced,
 
 std::vector<std::string> sentinel_commands() {
     std::vector<std::string> commands;
-    append(commands, sentinels);
+    append(commands, of_sentinels);
     return commands;
 }
 

@@ -38,7 +38,8 @@ std::vector<std::string> native_companions(const options& server_options) {
     return {name_space + ":x:*", name_space + ":y:*"};
 }
 
-// A name may have braces of its own; then Redisson adds none. redisson/names.hpp has the forms.
+// A name may have braces of its own; then Redisson adds none. common/redisson_names.hpp has the
+// forms.
 std::vector<std::string> redisson_keys(const template_parts& parts) {
     if (parts.prefix.empty()) return {"*"};
     const auto prefix = pattern_text(parts.prefix);

@@ -12,8 +12,6 @@
 #include <pawl/error.hpp>
 #include <pawl/redlock.hpp>
 
-#include <algorithm>
-
 namespace pawl::redis {
 
 std::string access_rule::line(std::string_view user_name, std::string_view password) const {
@@ -33,7 +31,7 @@ std::vector<access_rule> least_rights(const options& server_options,
                                       const used_features& features) {
     const key_scheme scheme(server_options.name_space, server_options.key);  // checks them
     if (features.cluster_node && server_options.layout != key_layout::redisson &&
-        server_options.cluster_nodes.empty())
+        !std::holds_alternative<cluster>(server_options.where))
         throw error(errc::bad_option,
                     "A single node of a cluster is only for Redisson's layout; write "
                     "redis+cluster://HOST1,HOST2,HOST3, or add layout=redisson.");
@@ -42,10 +40,11 @@ std::vector<access_rule> least_rights(const options& server_options,
     rules[0].keys = key_patterns(server_options);
     rules[0].channels = channel_patterns(server_options, features);
     rules[0].commands = server_commands(server_options, features);
-    if (server_options.sentinel.addresses.empty()) return rules;
+    const auto* set = std::get_if<sentinels>(&server_options.where);
+    if (set == nullptr) return rules;
     rules.emplace_back();
     rules[1].kind = access_rule::server_kind::sentinel;
-    rules[1].user = server_options.sentinel.user;
+    rules[1].user = set->user;
     rules[1].channels = {std::string(switch_channel)};
     rules[1].commands = sentinel_commands();
     return rules;
@@ -58,9 +57,14 @@ std::vector<access_rule> least_rights(const redlock::options& settings,
     auto common = features;
     common.latches = common.modes = false;  // which are other commands there
     // All nodes have the same user; the Sentinels of a node have theirs.
-    const auto monitored = std::ranges::find_if(
-        settings.nodes, [](const auto& each) { return !each.sentinel.addresses.empty(); });
-    const auto& node = monitored == settings.nodes.end() ? settings.nodes.front() : *monitored;
+    options node;
+    for (const auto& each : settings.nodes)
+        if (const auto* set = std::get_if<sentinels>(&each)) node.where = *set;
+    node.user = settings.user;
+    node.database = settings.database;
+    node.name_space = settings.name_space;
+    node.key = settings.key;
+    node.layout = settings.layout;
     // The locks' keys are Redisson's, but those of Pawl's waiters are as in the native layout.
     auto stored = node;
     stored.layout = key_layout::native;

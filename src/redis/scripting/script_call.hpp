@@ -7,7 +7,7 @@
 #include "../transport/link.hpp"
 #include "failed_command.hpp"
 #include "script.hpp"
-#include "short_text.hpp"
+#include "server_words.hpp"
 
 #include <boost/container/small_vector.hpp>
 

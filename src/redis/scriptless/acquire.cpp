@@ -3,7 +3,7 @@
 
 #include "locks.hpp"
 
-#include "../common/lock_errors.hpp"
+#include "../common/server_access.hpp"
 #include "../common/values.hpp"
 #include "../transport/server_errors.hpp"
 

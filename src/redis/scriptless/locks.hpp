@@ -7,9 +7,9 @@
 #pragma once
 
 #include "../common/acquire_attempt.hpp"
+#include "../common/backends.hpp"
 #include "../common/keys.hpp"
 #include "../common/lock_base.hpp"
-#include "backend.hpp"
 
 #include <cstdint>
 #include <map>

@@ -71,7 +71,8 @@ net::endpoint endpoint_at(std::string_view host, std::string_view port, const tl
 asio::awaitable<sentinel_view> query_sentinel(std::shared_ptr<link> sentinel_link,
                                               const options& monitored, std::string subject,
                                               time_point give_up_at) {
-    const auto& name = monitored.sentinel.master_name;
+    const auto& set = std::get<sentinels>(monitored.where);
+    const auto& name = set.master_name;
     sentinel_view view;
     view.id = co_await query_id(*sentinel_link, subject, give_up_at);
     const auto before = co_await ask(*sentinel_link, "MASTER", name, subject, give_up_at);
@@ -88,9 +89,8 @@ asio::awaitable<sentinel_view> query_sentinel(std::shared_ptr<link> sentinel_lin
     view.replicas = number_of<std::size_t>(after, "num-slaves");
     view.is_down = field_of(after, "flags").find("_down") != std::string_view::npos;
     for (const auto& each : others.items)
-        view.peers.push_back(
-            {std::string(field_of(each, "runid")),
-             endpoint_at(field_of(each, "ip"), field_of(each, "port"), monitored.sentinel.tls)});
+        view.peers.push_back({std::string(field_of(each, "runid")),
+                              endpoint_at(field_of(each, "ip"), field_of(each, "port"), set.tls)});
     co_return view;
 }
 

@@ -51,6 +51,7 @@ std::string sentinel_name(const net::endpoint& server) { return "the Sentinel " 
 sentinel_locator::sentinel_locator(const options& server_options, backend_context context,
                                    sentinel_link_factory connect, const sentinel_limits& bounds)
     : options_(server_options),
+      set_(std::get<sentinels>(options_.where)),
       subject_(redis::describe(server_options)),
       context_(std::move(context)),
       connect_(std::move(connect)),
@@ -99,8 +100,8 @@ void sentinel_locator::add_members() {
 void sentinel_locator::begin_round() {
     ++round_;
     if (sentinels_.empty())
-        for (const auto& [host, port] : options_.sentinel.addresses)
-            add_sentinel(net::make_endpoint(host, port, options_.sentinel.tls), false);
+        for (const auto& [host, port] : set_.addresses)
+            add_sentinel(net::make_endpoint(host, port, set_.tls), false);
     ask_all();
 }
 
@@ -158,7 +159,7 @@ bool sentinel_locator::all_answered(std::uint64_t round) const {
 }
 
 std::size_t sentinel_locator::needed_votes() const {
-    return majority(views_since(0), options_.sentinel.addresses.size());
+    return majority(views_since(0), set_.addresses.size());
 }
 
 asio::awaitable<location> sentinel_locator::next(time_point give_up_at) {
@@ -172,7 +173,7 @@ asio::awaitable<location> sentinel_locator::next(time_point give_up_at) {
         ~waiter_guard() { waiters.erase(position); }
     } const guard{answer_waiters_, position};
     while (!is_stopped_) {
-        auto elected = elected_master(views_since(round), options_.sentinel.addresses.size());
+        auto elected = elected_master(views_since(round), set_.addresses.size());
         if (elected) {
             located_ = *elected;
             has_located_ = true;
@@ -248,8 +249,7 @@ std::string sentinel_locator::disagreement(std::uint64_t round) const {
     if (views.empty()) return "no Sentinel names a master (" + answers + ")";
     return "no master is known: " + std::to_string(views.size()) +
            (views.size() == 1 ? " Sentinel answers" : " Sentinels answer") + ", and " +
-           std::to_string(majority(views, options_.sentinel.addresses.size())) + " must agree (" +
-           answers + ")";
+           std::to_string(majority(views, set_.addresses.size())) + " must agree (" + answers + ")";
 }
 
 std::string sentinel_locator::progress() const {
@@ -267,7 +267,7 @@ std::string sentinel_locator::advice() const {
 void sentinel_locator::follow_switch() noexcept {
     if (!located_) return;
     try {
-        const auto elected = elected_master(views_since(0), options_.sentinel.addresses.size());
+        const auto elected = elected_master(views_since(0), set_.addresses.size());
         if (!elected || *elected == *located_ || elected->epoch < located_->epoch) return;
         auto reason = "the Sentinels name " + text_of(elected->server) + " as the master now";
         if (moved_) moved_(std::move(reason));
@@ -276,7 +276,7 @@ void sentinel_locator::follow_switch() noexcept {
 }
 
 void sentinel_locator::on_message(std::string_view channel, std::string_view payload) {
-    const auto& name = options_.sentinel.master_name;
+    const auto& name = set_.master_name;
     if (channel != switch_channel || !payload.starts_with(name + " ")) return;
     ask_all();  // the others adopt the switch at about the same time
 }

@@ -141,6 +141,7 @@ private:
 
     const core::fork_mark made_in_;
     const options options_;
+    const sentinels set_;  // as the options name them
     const std::string subject_;
     const backend_context context_;
     const sentinel_link_factory connect_;

@@ -5,7 +5,7 @@
 // that may block or end their connection: the holds are renewed over another one.
 #pragma once
 
-#include "../transport/silent_listener.hpp"
+#include "../transport/link.hpp"
 #include "topology.hpp"
 
 #include <boost/asio/awaitable.hpp>

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../../net/credential_source.hpp"
-#include "../../net/tls_contexts.hpp"
+#include "../../net/tls.hpp"
 
 #include <pawl/redis.hpp>
 
@@ -60,22 +60,19 @@ struct connection_settings {
     result.connect_timeout = server_options.connect_timeout;
     result.reply_timeout = server_options.reply_timeout;
     result.accepts_cluster_node = server_options.layout == key_layout::redisson;
-    result.accepts_replica = server_options.sentinel.addresses.empty();
+    result.accepts_replica = !std::holds_alternative<sentinels>(server_options.where);
     // The next attempt may lead to a new master.
     if (!result.accepts_replica) result.min_wait_before_failure = result.connect_timeout;
     return result;
 }
 
-// How to connect to the Sentinels.
+// How to connect to the Sentinels that the options name.
 [[nodiscard]] inline connection_settings sentinel_settings_of(const options& server_options) {
-    const auto& sentinel = server_options.sentinel;
+    const auto& set = std::get<sentinels>(server_options.where);
     connection_settings result;
-    result.credentials = std::make_shared<net::credential_source>(
-        net::credential_options{{sentinel.user, sentinel.password},
-                                sentinel.password_file,
-                                "sentinel_password_file",
-                                sentinel.credentials});
-    result.tls = sentinel.tls;
+    result.credentials = std::make_shared<net::credential_source>(net::credential_options{
+        {set.user, set.password}, set.password_file, "sentinel_password_file", set.credentials});
+    result.tls = set.tls;
     result.contexts = std::make_shared<net::tls_contexts>(result.tls, "sentinel_");
     result.connect_timeout = server_options.connect_timeout;
     result.reply_timeout = server_options.reply_timeout;

@@ -136,4 +136,24 @@ public:
     explicit connection_lost(const std::string& message) : error(errc::unreachable, message) {}
 };
 
+// For links whose messages nobody needs.
+struct silent_listener final : link::listener {
+    void on_message(std::string_view, std::string_view) override {}
+    void on_invalidate(std::string_view) override {}
+    void on_connected(const link&) override {}
+};
+
+// A client's own channel on a server with a channel tag. The prefix of all clients' channels, which
+// ends in a colon, with the tag.
+[[nodiscard]] inline std::string tagged_prefix(std::string_view prefix, std::string_view tag) {
+    return std::string(prefix) + std::string(tag) + ":";
+}
+
+// PREFIX:CLIENT becomes PREFIX:TAG:CLIENT.
+[[nodiscard]] inline std::string tagged_channel(std::string_view channel, std::string_view tag) {
+    const auto prefix_size = channel.rfind(':') + 1;
+    return tagged_prefix(channel.substr(0, prefix_size), tag) +
+           std::string(channel.substr(prefix_size));
+}
+
 }  // namespace pawl::redis

@@ -4,8 +4,10 @@
 #include "message_reader.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 
+namespace resp3 = boost::redis::resp3;
 using boost::system::error_code;
 
 namespace pawl::redis {
@@ -18,7 +20,51 @@ received_message::kind kind_of(char first) noexcept {
     return first == '|' ? received_message::kind::attribute : received_message::kind::reply;
 }
 
+// Reserve no more for an array, since the server may announce any size.
+constexpr std::size_t max_reserved = 64;
+
+reply& target_of(const resp3::node_view& node, reply& root) {
+    if (node.depth == 0) return root;
+    auto* parent = &root;
+    for (std::size_t depth = 1; depth < node.depth && !parent->items.empty(); ++depth)
+        parent = &parent->items.back();
+    return parent->items.emplace_back();
+}
+
 }  // namespace
+
+void reply_builder::add(const resp3::node_view& node) {
+    auto& target = target_of(node, root_);
+    switch (node.data_type) {
+    case resp3::type::number:
+        target.type = reply::kind::integer;
+        std::from_chars(node.value.data(), node.value.data() + node.value.size(), target.number);
+        break;
+    case resp3::type::boolean:
+        target.type = reply::kind::integer;
+        target.number = node.value == "t";
+        break;
+    case resp3::type::null: target.type = reply::kind::nil; break;
+    case resp3::type::simple_error:
+    case resp3::type::blob_error:
+        target.type = reply::kind::error;
+        target.text = node.value;
+        break;
+    case resp3::type::verbatim_string:
+        // Its format comes first: "txt:".
+        target.type = reply::kind::string;
+        target.text = node.value.substr(std::min<std::size_t>(4, node.value.size()));
+        break;
+    default:
+        if (resp3::is_aggregate(node.data_type)) {
+            target.type = reply::kind::array;
+            target.items.reserve(std::min(node.aggregate_size, max_reserved));
+        } else {
+            target.type = reply::kind::string;
+            target.text = node.value;
+        }
+    }
+}
 
 message_reader::message_reader() : buffer_(min_read_size * 4) {}
 

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "link.hpp"
-#include "reply_builder.hpp"
 #include "reply_limits.hpp"
 
+#include <boost/redis/resp3/node.hpp>
 #include <boost/redis/resp3/parser.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -16,12 +16,25 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pawl::redis {
 
 // The largest buffer that an idle connection keeps.
 inline constexpr std::size_t max_idle_buffer = 64 << 10;
+
+// Builds one reply from the nodes of Boost.Redis' parser.
+class reply_builder {
+public:
+    // Add the nodes in the order of their arrival (pre-order).
+    void add(const boost::redis::resp3::node_view& node);
+    // Returns the whole reply; the next node begins another one.
+    [[nodiscard]] reply take_reply() { return std::exchange(root_, reply{}); }
+
+private:
+    reply root_;
+};
 
 struct received_message {
     enum class kind : std::uint8_t {

@@ -3,15 +3,13 @@
 
 #include "options.hpp"
 
-#include "cluster_options.hpp"
 #include "sentinel_options.hpp"
+#include "where.hpp"
 
 #include "../../core/util/duration_text.hpp"
 #include "../../net/option_values.hpp"
 
 #include <pawl/error.hpp>
-
-#include <charconv>
 
 namespace pawl::redis {
 namespace {
@@ -72,39 +70,21 @@ void check_template(const options& server_options, bool name_space_given) {
                         " is the key that Pawl's locks have without one; leave out key.");
 }
 
-std::string known_options(const options& server_options, const std::string& scheme_with_tls) {
+std::string known_options(const where& servers, const std::string& tls_scheme) {
     const std::string common_options =
         "namespace, key, layout, object, scripts, password_file, password_env, connect_timeout, "
         "reply_timeout";
-    if (!server_options.unix_socket.empty())
+    if (std::holds_alternative<unix_socket>(servers))
         return common_options + ", token_retention and database";
     const std::string tls_options =
         "ca, cert, cert_key, cert_key_password_file, cert_key_password_env, verify "
         "and tls_name";
-    if (server_options.sentinel.addresses.empty())
-        return common_options + ", token_retention and, with " + scheme_with_tls + ", " +
-               tls_options;
+    if (!std::holds_alternative<sentinels>(servers))
+        return common_options + ", token_retention and, with " + tls_scheme + ", " + tls_options;
     return common_options +
            ", token_retention, sentinel_user, sentinel_password_file, "
            "sentinel_password_env, sentinel_tls, and with TLS " +
            tls_options + ", also with sentinel_ before them";
-}
-
-const char* scheme_with_tls(const options& server_options) {
-    if (!server_options.cluster_nodes.empty()) return "rediss+cluster://";
-    return server_options.sentinel.addresses.empty() ? "rediss://" : "rediss+sentinel://";
-}
-
-// A list of hosts most likely has Sentinels or nodes of a cluster.
-void check_single_host(const core::url& parsed) {
-    if (parsed.hosts.size() < 2) return;
-    throw error(errc::bad_url,
-                "The URL names several servers, and " + parsed.scheme +
-                    ":// takes only one; for Sentinels write " + parsed.scheme +
-                    "+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster " + parsed.scheme +
-                    "+cluster://HOST1,HOST2,HOST3, for Redlock over independent "
-                    "servers redlock" +
-                    (parsed.scheme == "rediss" ? "s" : "") + "://HOST1,HOST2,HOST3.");
 }
 
 // An empty value most likely comes from an unset variable of a script.
@@ -125,7 +105,7 @@ error unknown_option_error(const std::string& name, const std::string& known_nam
 
 void apply_option(options& server_options, const std::string& name, const std::string& value,
                   const scheme_words& words) {
-    const std::string tls_scheme(words.with_tls.empty() ? scheme_with_tls(server_options)
+    const std::string tls_scheme(words.with_tls.empty() ? scheme_with_tls(server_options.where)
                                                         : words.with_tls);
     if (apply_sentinel_option(server_options, name, value)) return;
     if (net::apply_tls_option(server_options.tls, "", name, value, net::advice_to_use(tls_scheme)))
@@ -153,20 +133,8 @@ void apply_option(options& server_options, const std::string& name, const std::s
     else if (name == "token_retention")
         server_options.token_retention = core::parse_duration_option(name, value, retentions);
     else
-        throw unknown_option_error(
-            name, std::string(words.more_options) + known_options(server_options, tls_scheme));
-}
-
-std::uint32_t parse_database(const std::string& path) {
-    std::uint32_t number = 0;
-    const auto digits = std::string_view(path).substr(1);
-    if (digits.empty()) return 0;
-    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size())
-        throw error(errc::bad_url,
-                    "'" + std::string(digits) +
-                        "' is not a database; the path of a Redis URL is its number, as in /0.");
-    return number;
+        throw unknown_option_error(name, std::string(words.more_options) +
+                                             known_options(server_options.where, tls_scheme));
 }
 
 }  // namespace
@@ -180,18 +148,12 @@ void check_options(const options& server_options) {
     if (server_options.layout == key_layout::redisson && !server_options.scripts)
         throw error(errc::bad_option,
                     "Redisson's layout needs scripts; leave out scripts=no, or layout=redisson.");
-    if (server_options.unix_socket.empty() && server_options.host.empty())
-        throw error(errc::bad_option, "The URL names no host; write redis://localhost.");
-    if (server_options.unix_socket.size() > 107)
-        throw error(errc::bad_option, "The path of the unix socket is longer than 107 bytes.");
-    if (!server_options.unix_socket.empty() && server_options.tls.enabled)
-        throw error(errc::bad_option, "A unix socket has no TLS; use redis+unix:// without it.");
     net::check_password({server_options.password, server_options.password_file,
                          static_cast<bool>(server_options.credentials)},
                         "");
-    net::check_tls(server_options.tls, "", net::advice_to_use(scheme_with_tls(server_options)));
-    check_sentinel_options(server_options);
-    check_cluster_options(server_options);
+    net::check_tls(server_options.tls, "",
+                   net::advice_to_use(scheme_with_tls(server_options.where)));
+    check_where(server_options);
     if (server_options.connect_timeout <= duration{} || server_options.reply_timeout <= duration{})
         throw error(errc::bad_option, "connect_timeout and reply_timeout must be above 0.");
     if (server_options.connect_timeout > longest_timeout ||
@@ -203,27 +165,9 @@ void check_options(const options& server_options) {
         throw error(errc::bad_option, "token_retention must be between 1 s and 365 days.");
 }
 
-net::endpoint endpoint_of(const options& server_options) {
-    auto result = net::make_endpoint(server_options.host, server_options.port, server_options.tls);
-    result.unix_socket = server_options.unix_socket;
-    return result;
-}
-
 std::string describe(const options& server_options) {
     const options defaults;
-    std::string text;
-    if (!server_options.sentinel.addresses.empty()) {
-        text = describe_sentinels(server_options);
-    } else if (!server_options.cluster_nodes.empty()) {
-        text = describe_cluster(server_options);
-    } else if (server_options.unix_socket.empty()) {
-        text = std::string(server_options.tls.enabled ? "rediss://" : "redis://") +
-               text_of(endpoint_of(server_options)) + "/" + std::to_string(server_options.database);
-    } else {
-        text = "redis+unix://" + core::encode_path(server_options.unix_socket);
-        if (server_options.database != 0)
-            core::append_option(text, "database", std::to_string(server_options.database));
-    }
+    auto text = describe_where(server_options);
     if (server_options.name_space != defaults.name_space)
         core::append_option(text, "namespace", server_options.name_space);
     if (!server_options.key.empty()) core::append_option(text, "key", server_options.key);
@@ -240,32 +184,7 @@ options parse_options(std::string_view text) { return parse_options(core::parse_
 
 options parse_options(const core::url& url, const scheme_words& words) {
     options server_options;
-    if (url.scheme == "redis+unix") {
-        if (!url.hosts.empty())
-            throw error(errc::bad_url,
-                        "A redis+unix: URL has no host; write redis+unix:///path/to/socket.");
-        server_options.unix_socket = url.path;
-        if (url.path.empty())
-            throw error(errc::bad_url,
-                        "The URL names no socket; write redis+unix:///path/to/socket.");
-    } else if (url.scheme == "redis" || url.scheme == "rediss") {
-        check_single_host(url);
-        const auto server = core::single_host(url);
-        server_options.host = server.host;
-        if (server.port) server_options.port = *server.port;
-        if (!url.path.empty()) server_options.database = parse_database(url.path);
-        server_options.tls.enabled = url.scheme == "rediss";
-    } else if (is_sentinel_scheme(url.scheme)) {
-        const auto database = apply_sentinels(server_options, url);
-        if (!database.empty()) server_options.database = parse_database(database);
-    } else if (is_cluster_scheme(url.scheme)) {
-        apply_cluster(server_options, url);
-    } else {
-        throw error(errc::bad_url, "'" + url.scheme +
-                                       "' is not a scheme of Redis; use redis, rediss, redis+unix, "
-                                       "redis+sentinel, rediss+sentinel, redis+cluster or "
-                                       "rediss+cluster.");
-    }
+    apply_where(server_options, url);
     server_options.user = url.user.value_or("");
     server_options.password = url.password.value_or("");
     for (const auto& [name, value] : url.options) {
@@ -275,7 +194,7 @@ options parse_options(const core::url& url, const scheme_words& words) {
         else
             apply_option(server_options, name, value, words);
     }
-    if (is_sentinel_scheme(url.scheme)) complete_sentinel_tls(server_options, url);
+    complete_sentinel_tls(server_options, url);
     check_layout(server_options.layout, net::has_option(url, "namespace"),
                  net::has_option(url, "object"), net::has_option(url, "token_retention"));
     return server_options;

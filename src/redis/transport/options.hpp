@@ -5,7 +5,6 @@
 #pragma once
 
 #include "../../core/util/url.hpp"
-#include "../../net/endpoint.hpp"
 
 #include <pawl/redis.hpp>
 
@@ -25,8 +24,6 @@ struct scheme_words {
 // Checks all options but the syntax of the key template, which `key_scheme` checks. Throws
 // errc::bad_option with one sentence.
 void check_options(const options& server_options);
-// Where the server is that the options name.
-[[nodiscard]] net::endpoint endpoint_of(const options& server_options);
 // A URL such as redis://host:6379/0, without user and password. It has each option that decides
 // which lock a name means, unless the option has its default value.
 [[nodiscard]] std::string describe(const options& server_options);

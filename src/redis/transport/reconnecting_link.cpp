@@ -7,6 +7,7 @@
 #include "handshake.hpp"
 #include "options.hpp"
 #include "server_errors.hpp"
+#include "where.hpp"
 
 #include "../../core/util/back_off.hpp"
 #include "../../core/util/exhausted.hpp"

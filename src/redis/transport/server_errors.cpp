@@ -98,10 +98,10 @@ std::string_view without_script_prefix(std::string_view words) noexcept {
         words.remove_prefix(position + in_script.size());
         words.remove_prefix(std::min(words.find_first_not_of("0123456789: -"), words.size()));
     }
-    const auto where = words.rfind(" script: ");
-    if (where == std::string_view::npos || words.find(in_script, where) == std::string_view::npos)
+    const auto end = words.rfind(" script: ");
+    if (end == std::string_view::npos || words.find(in_script, end) == std::string_view::npos)
         return words;
-    return words.substr(0, where);
+    return words.substr(0, end);
 }
 
 // Whole sentences, or else whole words.

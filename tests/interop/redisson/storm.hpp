@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The participants of the storm, and their records for the checker. Each process has a journal of
-// lines:
+// The participants of the storm, and their records for the checker. Each process has a
+// real::journal of lines:
 //
 //   take KEY NAME MODE COUNT WHEN   an acquire begins; MODE is exclusive, shared or permits
 //   at KEY WHEN UNTIL               at WHEN the process believes that it holds until UNTIL at least
@@ -26,19 +26,6 @@
 namespace interop {
 
 inline constexpr int semaphore_permits = 1000;  // without leases, dead processes keep theirs
-
-class storm_journal {
-public:
-    explicit storm_journal(const std::string& path);
-    ~storm_journal();
-    storm_journal(const storm_journal&) = delete;
-    storm_journal& operator=(const storm_journal&) = delete;
-    // In one write: a process that is killed leaves whole lines.
-    void write(const std::string& line) const;
-
-private:
-    int file_;
-};
 
 // One Pawl process of the storm: contends for every object until it is told to end.
 class storm_worker {

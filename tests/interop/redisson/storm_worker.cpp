@@ -5,6 +5,8 @@
 
 #include "peer.hpp"
 
+#include <real/record/journal.hpp>
+
 #include <pawl/blocking.hpp>
 #include <pawl/client.hpp>
 
@@ -18,10 +20,8 @@
 #include <array>
 #include <csignal>
 #include <random>
-#include <stdexcept>
 #include <thread>
 
-#include <fcntl.h>
 #include <unistd.h>
 
 using namespace std::chrono_literals;
@@ -33,8 +33,6 @@ namespace asio = boost::asio;
 
 constexpr std::array<const char*, 6> names{"lock", "fenced", "fair", "rw", "permits", "semaphore"};
 constexpr std::array<const char*, 3> objects{"", "&object=readwrite", "&object=semaphore"};
-
-std::int64_t count_of(pawl::time_point when) { return when.time_since_epoch().count(); }
 
 std::size_t object_of(const std::string& name) {
     return name == "rw" ? 1 : name == "semaphore" ? 2 : 0;
@@ -66,20 +64,20 @@ round_plan make_plan(const std::string& name, int round, pawl::duration ttl,
     return result;
 }
 
-std::string take_line(const std::string& name, const round_plan& round_options) {
-    const auto mode = round_options.options.mode;
-    return "take " + round_options.key + " " + name + " " +
-           (mode == pawl::lock_mode::shared    ? "shared"
-            : mode == pawl::lock_mode::permits ? "permits"
-                                               : "exclusive") +
-           " " + std::to_string(round_options.options.permits) + " " +
-           std::to_string(count_of(pawl::boot_clock::now()));
+void note_acquire(const real::journal& journal_file, const std::string& name,
+                  const round_plan& target) {
+    const auto mode = target.options.mode;
+    journal_file.note("take", target.key, name,
+                      mode == pawl::lock_mode::shared    ? "shared"
+                      : mode == pawl::lock_mode::permits ? "permits"
+                                                         : "exclusive",
+                      target.options.permits, real::now());
 }
 
 // The last belief about one hold.
 class belief {
 public:
-    belief(const storm_journal& journal_file, std::string key, pawl::duration ttl)
+    belief(const real::journal& journal_file, std::string key, pawl::duration ttl)
         : journal_(journal_file), key_(std::move(key)), ttl_(ttl) {}
 
     template <class Lock>
@@ -89,8 +87,7 @@ public:
         if (lock.state() != pawl::lock_state::lost) {
             if (now >= until) return false;
             safe_until_ = until;
-            journal_.write("at " + key_ + " " + std::to_string(count_of(now)) + " " +
-                           std::to_string(count_of(until)));
+            journal_.note("at", key_, real::to_instant(now), real::to_instant(until));
             return true;
         }
         // A loss is reported some time before the deadline, but not half a lease. Another holder
@@ -100,12 +97,12 @@ public:
                                why == pawl::loss_reason::missing ||
                                why == pawl::loss_reason::forced;
         if (now < safe_until_ - (was_taken ? 5ms : ttl_ / 2))
-            journal_.write("robbed " + key_ + " " + std::to_string(count_of(safe_until_)));
+            journal_.note("robbed", key_, real::to_instant(safe_until_));
         return false;
     }
 
 private:
-    const storm_journal& journal_;
+    const real::journal& journal_;
     std::string key_;
     pawl::duration ttl_;
     pawl::time_point safe_until_ = pawl::time_point::min() + 24h;
@@ -134,11 +131,11 @@ private:
         std::minstd_rand dice(std::random_device{}());
         for (int round = 0; !stop.stop_requested(); ++round) {
             const auto target = make_plan(name, round, ttl_, dice);
-            journal_.write(take_line(name, target));
+            note_acquire(journal_, name, target);
             try {
                 hold_once(name, target, dice);
             } catch (const pawl::error&) {
-                journal_.write("gone " + target.key);
+                journal_.note("gone", target.key);
                 std::this_thread::sleep_for(5ms);  // the server may be away
             }
         }
@@ -152,12 +149,12 @@ private:
             std::this_thread::sleep_for(std::chrono::milliseconds(1 + dice() % 20));  // work
             sure = ours.observe(lock);
         }
-        journal_.write("leave " + round_options.key);
+        journal_.note("leave", round_options.key);
         (void)lock.release();
-        journal_.write("left " + round_options.key);
+        journal_.note("left", round_options.key);
     }
 
-    storm_journal journal_;
+    real::journal journal_;
     pawl::duration ttl_;
     std::vector<std::unique_ptr<pawl::blocking::client>> clients_;
     std::vector<std::jthread> members_;
@@ -191,7 +188,7 @@ private:
         std::minstd_rand dice(std::random_device{}());
         for (int round = 0; !stopping_; ++round) {
             const auto target = make_plan(name, round, ttl_, dice);
-            journal_.write(take_line(name, target));
+            note_acquire(journal_, name, target);
             bool has_failed = false;
             try {
                 co_await hold_once(name, target, dice);
@@ -199,7 +196,7 @@ private:
                 has_failed = true;
             }
             if (!has_failed) continue;
-            journal_.write("gone " + target.key);
+            journal_.note("gone", target.key);
             co_await work(5);
         }
     }
@@ -214,16 +211,16 @@ private:
             co_await work(1 + dice() % 20);
             sure = ours.observe(lock);
         }
-        journal_.write("leave " + round_options.key);
+        journal_.note("leave", round_options.key);
         (void)co_await lock.async_release(asio::use_awaitable);
-        journal_.write("left " + round_options.key);
+        journal_.note("left", round_options.key);
     }
     asio::awaitable<void> work(unsigned long ms) {
         asio::steady_timer pause(loop_, std::chrono::milliseconds(ms));
         co_await pause.async_wait(asio::use_awaitable);
     }
 
-    storm_journal journal_;
+    real::journal journal_;
     pawl::duration ttl_;
     asio::io_context loop_;
     std::vector<std::unique_ptr<pawl::client>> clients_;
@@ -234,19 +231,6 @@ private:
 
 }  // namespace
 
-storm_journal::storm_journal(const std::string& path)
-    : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {
-    if (file_ < 0) throw std::runtime_error("cannot write " + path);
-}
-
-storm_journal::~storm_journal() { ::close(file_); }
-
-void storm_journal::write(const std::string& line) const {
-    const std::string text = line + "\n";
-    if (::write(file_, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        throw std::runtime_error("cannot write to a journal: disk full?");
-}
-
 std::unique_ptr<storm_worker> make_storm_worker(const std::string& mode, const std::string& url,
                                                 std::int64_t ttl_ms, const std::string& journal) {
     const auto ttl = std::chrono::milliseconds(ttl_ms);
@@ -256,16 +240,15 @@ std::unique_ptr<storm_worker> make_storm_worker(const std::string& mode, const s
 
 int run_storm_command(const std::string& journal) {
     if (::signal(SIGTERM, SIG_IGN) == SIG_ERR) return 1;
-    const storm_journal journal_file(journal);
+    const real::journal journal_file(journal);
     std::minstd_rand dice(std::random_device{}());
     const std::string key = "command." + std::to_string(::getpid());
-    const auto now = [] { return std::to_string(count_of(pawl::boot_clock::now())); };
-    journal_file.write("take " + key + " lock exclusive 1 " + now());
+    journal_file.note("take", key, "lock exclusive 1", real::now());
     for (auto left = 1 + dice() % 50; left > 0; --left) {
-        journal_file.write("at " + key + " " + now() + " 0");
+        journal_file.note("at", key, real::now(), 0);
         std::this_thread::sleep_for(1ms);  // work
     }
-    journal_file.write("left " + key);
+    journal_file.note("left", key);
     return 0;
 }
 

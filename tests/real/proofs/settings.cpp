@@ -6,7 +6,6 @@
 #include <real/servers/environments.hpp>
 
 #include <algorithm>
-#include <random>
 
 namespace real::proofs {
 
@@ -71,30 +70,9 @@ bool settings::has_fault(const std::string& name) const {
 
 settings parse_settings(const std::vector<std::string>& arguments) {
     settings result;
-    result.seed = std::random_device{}();
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const auto& option = arguments[i];
-        if (option == "--help") {
-            result.help = true;
-            continue;
-        }
-        static const std::vector<std::string> options{
-            "--for", "--on", "--fencing", "--clients", "--faults", "--seed", "--html"};
-        if (std::ranges::find(options, option) == options.end())
-            throw bad_usage("There is no option '" + option + "'; --help lists the options.");
-        if (++i == arguments.size())
-            throw bad_usage("The option " + option + " needs a value; --help has the values.");
-        const auto& value = arguments[i];
-        if (option == "--for") result.length = time_of(option, value);
-        if (option == "--on") result.environments = list_of(value);
-        if (option == "--fencing") result.modes = {mode_of(value)};
-        if (option == "--faults") result.faults = list_of(value);
-        if (option == "--clients") result.clients = clients_of(value);
-        if (option == "--seed") result.seed = seed_of(value);
-        if (option == "--html") result.html = value;
-    }
-    for (const auto& each : result.environments)
-        check_environment(each, names_of(environments()));
+    read_arguments(arguments, result, names_of(environments()),
+                   {{"--fencing", [&](const auto& value) { result.modes = {mode_of(value)}; }},
+                    {"--faults", [&](const auto& value) { result.faults = list_of(value); }}});
     for (const auto& each : result.faults)
         check_fault(each, result);
     return result;

@@ -48,7 +48,10 @@ private:
     bool is_proved_ = true;
 };
 
-int run_all(const settings& options) {
+}  // namespace
+
+int run_verb(const std::vector<std::string>& arguments) {
+    const auto options = parse_settings(arguments);
     reporter report(options);
     for (const auto& entry : environments()) {
         if (!options.has_environment(entry.name)) continue;
@@ -63,15 +66,6 @@ int run_all(const settings& options) {
         report.add(runs);
     }
     return report.finish();
-}
-
-}  // namespace
-
-int run_verb(const std::vector<std::string>& arguments) {
-    const auto options = parse_settings(arguments);
-    if (!options.help) return run_all(options);
-    std::cout << usage();
-    return 0;
 }
 
 }  // namespace real::proofs

@@ -5,6 +5,7 @@
 
 #include <conformance/process.hpp>
 
+#include <pawl/blocking/redlock_administration.hpp>
 #include <pawl/error.hpp>
 #include <pawl/redlock.hpp>
 
@@ -122,7 +123,8 @@ void wait_for_members(const std::vector<support::redis_server*>& nodes, pace& pa
 
 int begin_set(const std::string& url, const std::string& force) {
     try {
-        pawl::redlock::begin_set(pawl::redlock::parse(url), force == "force");
+        pawl::blocking::redlock_administration nodes(pawl::redlock::parse(url));
+        nodes.begin_set(force == "force");
     } catch (const pawl::error& problem) {
         std::cout << problem.what() << std::endl;
         return 1;

@@ -3,8 +3,6 @@
 
 #include "settings.hpp"
 
-#include <random>
-
 namespace real::soak {
 
 namespace {
@@ -15,42 +13,19 @@ bool checks_tokens(const std::string& fencing) {
     return fencing == "on";
 }
 
-void set_value(settings& result, const std::string& option, const std::string& value) {
-    if (option == "--for") result.length = time_of(option, value);
-    if (option == "--round") result.round = time_of(option, value);
-    if (option == "--every") result.line_interval = time_of(option, value);
-    if (option == "--on") result.environments = list_of(value);
-    if (option == "--fencing") result.checks_tokens = checks_tokens(value);
-    if (option == "--clients") result.clients = clients_of(value);
-    if (option == "--seed") result.seed = seed_of(value);
-    if (option == "--html") result.html = value;
-}
-
 }  // namespace
 
 settings parse_settings(const std::vector<std::string>& arguments) {
     settings result;
-    result.seed = std::random_device{}();
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const auto& option = arguments[i];
-        if (option == "--help") {
-            result.help = true;
-            continue;
-        }
-        if (option == "--first-failure") {
-            result.ends_at_failure = true;
-            continue;
-        }
-        static const std::vector<std::string> options{
-            "--for", "--on", "--round", "--every", "--fencing", "--clients", "--seed", "--html"};
-        if (!contains(options, option))
-            throw bad_usage("There is no option '" + option + "'; --help lists the options.");
-        if (++i == arguments.size())
-            throw bad_usage("The option " + option + " needs a value; --help has the values.");
-        set_value(result, option, arguments[i]);
-    }
-    for (const auto& each : result.environments)
-        check_environment(each, names_of(soak_environments()));
+    const auto reader_of_time = [](std::chrono::seconds& time, const std::string& option) {
+        return [&time, option](const std::string& value) { time = time_of(option, value); };
+    };
+    read_arguments(
+        arguments, result, names_of(soak_environments()),
+        {{"--round", reader_of_time(result.round, "--round")},
+         {"--every", reader_of_time(result.line_interval, "--every")},
+         {"--fencing", [&](const auto& value) { result.checks_tokens = checks_tokens(value); }}},
+        {{"--first-failure", &result.ends_at_failure}});
     return result;
 }
 
@@ -74,12 +49,12 @@ std::string usage() {
            "  --first-failure  ends after the first round that breaks a promise\n";
 }
 
-std::vector<environment_entry> chosen_environments(const settings& options,
+std::vector<environment_entry> chosen_environments(const std::vector<std::string>& named,
                                                    std::vector<std::string>& notes) {
     std::vector<environment_entry> entries;
     for (const auto& each : soak_environments()) {
-        const bool is_named = contains(options.environments, each.name);
-        if (!options.environments.empty() && !is_named) continue;
+        const bool is_named = contains(named, each.name);
+        if (!named.empty() && !is_named) continue;
         const auto obstacle = each.obstacle == nullptr ? std::string() : each.obstacle();
         if (obstacle.empty())
             entries.push_back(each);

@@ -43,7 +43,7 @@ TEST(SoakSettings, AreReadOrRefusedWithASentence) {
 
 TEST(SoakSettings, TheChosenEnvironmentsAreRunInTheOrderOfTheList) {
     std::vector<std::string> notes;
-    EXPECT_EQ(names_of(soak::chosen_environments({.environments = {"memory", "redis"}}, notes)),
+    EXPECT_EQ(names_of(soak::chosen_environments({"memory", "redis"}, notes)),
               (std::vector<std::string>{"redis", "memory"}));
     EXPECT_TRUE(notes.empty());
     EXPECT_EQ(soak::chosen_environments({}, notes).size() + notes.size(),

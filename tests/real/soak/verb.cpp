@@ -39,9 +39,12 @@ private:
     bool is_kept_ = false;
 };
 
-int run_all(const settings& options) {
+}  // namespace
+
+int run_verb(const std::vector<std::string>& arguments) {
+    const auto options = parse_settings(arguments);
     report result{.seed = options.seed};
-    const auto entries = chosen_environments(options, result.notes);
+    const auto entries = chosen_environments(options.environments, result.notes);
     auto page = open_page(options.html);
     for (const auto& each : result.notes)
         std::cout << each << "\n";
@@ -78,15 +81,6 @@ int run_all(const settings& options) {
     if (page.is_open() && !page.flush())
         throw std::runtime_error("'" + options.html + "' cannot be written: disk full?");
     return status;
-}
-
-}  // namespace
-
-int run_verb(const std::vector<std::string>& arguments) {
-    const auto options = parse_settings(arguments);
-    if (!options.help) return run_all(options);
-    std::cout << usage();
-    return 0;
 }
 
 }  // namespace real::soak

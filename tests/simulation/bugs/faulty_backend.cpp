@@ -2,15 +2,15 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "faulty_backend.hpp"
-#include "core/util/spi.hpp"
 
 #include "../server/simulated_link.hpp"
 #include "../server/spread_servers.hpp"
 #include "faulty_topology.hpp"
+#include "forwarding_backend.hpp"
 
 #include <core/util/wakeup.hpp>
 #include <pawl/error.hpp>
-#include <redis/redisson/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/topology/single_server.hpp>
 
 #include <memory>
@@ -52,17 +52,18 @@ private:
     loss_listener& core_;
 };
 
-class faulty_backend final : public backend {
+class faulty_backend final : public forwarding_backend {
 public:
-    faulty_backend(std::unique_ptr<loss_listener> listener, std::unique_ptr<backend> inner,
+    faulty_backend(std::unique_ptr<loss_listener> listener, std::unique_ptr<backend> actual,
                    const backend_context& context, injected_bug bug)
-        : listener_(std::move(listener)),
-          inner_(std::move(inner)),
+        : forwarding_backend(std::move(actual)),
+          listener_(std::move(listener)),
           time_(*context.time),
           bug_(bug),
           never_notified_(*context.time, context.strand) {
         never_notified_.prepare();
     }
+    ~faulty_backend() override { actual_.reset(); }  // before its listener
 
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                   time_point give_up_at) override {
@@ -71,7 +72,7 @@ public:
         std::optional<grant> granted;
         bool out_of_memory = false;
         try {
-            granted = co_await inner_->acquire(requested, give_up_at);
+            granted = co_await actual_->acquire(requested, give_up_at);
         } catch (const std::bad_alloc&) {
             if (bug_ != injected_bug::silent_without_memory) throw;
             out_of_memory = true;
@@ -100,12 +101,12 @@ public:
             bug_ != injected_bug::unknown_taken_for_extended &&
             bug_ != injected_bug::refusal_ignored &&
             bug_ != injected_bug::renewals_settled_together) {
-            co_await inner_->renew(batch);
+            co_await actual_->renew(batch);
             co_return;
         }
         const auto requested = batch.renewals();
         renewal_batch correct(std::vector<renewal>(requested.begin(), requested.end()));
-        co_await inner_->renew(correct);
+        co_await actual_->renew(correct);
         for (std::size_t i = 0; i < requested.size(); ++i) {
             const auto& entry = correct.renewals()[i];
             const bool wrong = (bug_ == injected_bug::renewal_deadline_from_reply &&
@@ -125,7 +126,7 @@ public:
     asio::awaitable<release_result> release(const hold& held) override {
         if (bug_ == injected_bug::release_not_sent) co_return release_result::released;
         try {
-            const auto result = co_await inner_->release(held);
+            const auto result = co_await actual_->release(held);
             const bool had_ended =
                 result == release_result::expired || result == release_result::taken_over;
             co_return bug_ == injected_bug::late_release_untold&& had_ended
@@ -137,53 +138,20 @@ public:
         co_return release_result::released;
     }
 
-    asio::awaitable<lock_info> inspect(std::string_view name) override {
-        return inner_->inspect(name);
-    }
-    asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
-        return inner_->list(prefix);
-    }
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
-        return inner_->force_release(
+        return actual_->force_release(
             name, bug_ == injected_bug::forced_release_of_any ? fencing_token() : expected);
     }
     asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> requested,
                                                       time_point give_up_at) override {
-        auto grants = co_await inner_->acquire_batch(requested, give_up_at);
+        auto grants = co_await actual_->acquire_batch(requested, give_up_at);
         if (bug_ == injected_bug::batch_swaps_tokens && grants.size() > 1)
             std::swap(grants.front().token, grants.back().token);
         co_return grants;
     }
-    asio::awaitable<std::optional<grant>> downgrade(const hold& held) override {
-        return inner_->downgrade(held);
-    }
-    asio::awaitable<void> confirm_durability(std::span<const hold* const> holds, durability wanted,
-                                             time_point give_up_at) override {
-        return inner_->confirm_durability(holds, wanted, give_up_at);
-    }
-    asio::awaitable<examination> examine() override { return inner_->examine(); }
-    asio::awaitable<void> close(time_point give_up_at) override {
-        return inner_->close(give_up_at);
-    }
-    bool can_batch(std::span<const std::string> names) const override {
-        return inner_->can_batch(names);
-    }
-    std::string unreachable_reason(std::string_view name) const override {
-        return inner_->unreachable_reason(name);
-    }
-    pawl::spi::latches* latches() noexcept override { return inner_->latches(); }
-    bool resumes_on_strand() const noexcept override { return inner_->resumes_on_strand(); }
-    pawl::spi::capabilities capabilities() const noexcept override {
-        return inner_->capabilities();
-    }
-    std::size_t renewals_at_once() const noexcept override { return inner_->renewals_at_once(); }
-    std::size_t unanswered_renewals() const noexcept override {
-        return inner_->unanswered_renewals();
-    }
 
 private:
-    const std::unique_ptr<loss_listener> listener_;  // of `inner_`; may be null
-    std::unique_ptr<backend> inner_;
+    const std::unique_ptr<loss_listener> listener_;  // of `actual_`; may be null
     runtime& time_;
     injected_bug bug_;
     std::vector<std::string> leaked_;  // for registrations_leak and failures_leak

@@ -4,6 +4,7 @@
 #include "redlock_bugs.hpp"
 
 #include "../server/replies.hpp"
+#include "forwarding_backend.hpp"
 #include "forwarding_link.hpp"
 #include "redlock_answer_bugs.hpp"
 
@@ -217,10 +218,10 @@ private:
     unsigned repetitions_ = 0;
 };
 
-class faulty_backend final : public backend {
+class faulty_backend final : public forwarding_backend {
 public:
     faulty_backend(redlock_bug bug, std::unique_ptr<backend> actual, const backend_context& context)
-        : bug_(bug), actual_(std::move(actual)), time_(*context.time) {}
+        : forwarding_backend(std::move(actual)), bug_(bug), time_(*context.time) {}
 
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
                                                   time_point give_up_at) override {
@@ -258,41 +259,13 @@ public:
         const bool hides_loss = had_ended && bug_ == redlock_bug::loss_at_release_untold;
         co_return hides_loss ? release_result::unknown : result;
     }
-    asio::awaitable<std::optional<grant>> downgrade(const hold& held) override {
-        return actual_->downgrade(held);
-    }
-    asio::awaitable<lock_info> inspect(std::string_view name) override {
-        return actual_->inspect(name);
-    }
-    asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
-        return actual_->list(prefix);
-    }
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
         return actual_->force_release(
             name, bug_ == redlock_bug::force_ignores_token ? fencing_token() : expected);
     }
-    asio::awaitable<examination> examine() override { return actual_->examine(); }
-    asio::awaitable<void> close(time_point give_up_at) override {
-        return actual_->close(give_up_at);
-    }
-    std::string unreachable_reason(std::string_view name) const override {
-        return actual_->unreachable_reason(name);
-    }
-    std::size_t renewals_at_once() const noexcept override { return actual_->renewals_at_once(); }
-    std::size_t unanswered_renewals() const noexcept override {
-        return actual_->unanswered_renewals();
-    }
-    bool resumes_on_strand() const noexcept override { return actual_->resumes_on_strand(); }
-    pawl::spi::capabilities capabilities() const noexcept override {
-        return actual_->capabilities();
-    }
-    std::string capability_hint(lock_mode mode, bool fair) const override {
-        return actual_->capability_hint(mode, fair);
-    }
 
 private:
     const redlock_bug bug_;
-    const std::unique_ptr<backend> actual_;
     runtime& time_;
 };
 

@@ -1,356 +1,230 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The rules for the users' holds. The rules for the server's commands are in checker_server.cpp.
 #include "checker.hpp"
 
-#include <algorithm>
+#include "../java/java_scripts.hpp"
+#include "../server/known_scripts.hpp"
+#include "budget.hpp"
+#include "exclusivity.hpp"
+#include "losses.hpp"
+#include "native_locks.hpp"
+#include "owners.hpp"
+#include "redisson_locks.hpp"
+#include "redisson_permits.hpp"
+#include "redisson_semaphore.hpp"
+#include "releases.hpp"
+#include "sets.hpp"
+#include "tokens.hpp"
 
-using namespace std::chrono_literals;
+#include <algorithm>
+#include <utility>
 
 namespace pawl::simulation {
-
 namespace {
 
-checked_servers checked(std::span<simulated_network* const> servers, const plan& scenario_plan) {
-    checked_servers result;
-    for (std::size_t i = 0; i < servers.size(); ++i) {
-        const auto letter = static_cast<char>('a' + static_cast<char>(i));
-        const auto label = servers.size() == 1 ? std::string() : std::string(" ") + letter;
-        result.push_back({*servers[i], scenario_plan.servers[i], label});
+// The script, its lock, and the first digits of the owners among its arguments.
+void describe(const words& command, std::string_view script, trace::line& line) {
+    if (script.empty()) {
+        line << command[0];
+        return;
     }
-    return result;
+    line << script << " " << command[3];
+    for (const std::string_view word : std::span(command).subspan(4)) {
+        const auto end = word.substr(0, 33).find_first_of(";:");
+        if (end == 32) line << " " << word.substr(0, 6) << word.substr(30, 2);
+        if (end == 16) line << " " << word.substr(17, 6) << word.substr(47, 2);
+        // UUID:THREAD, in Redisson's layout.
+        if (word.size() > 36 && word[8] == '-' && word[36] == ':')
+            line << " " << word.substr(0, 6) << word.substr(36);
+    }
+}
+
+void describe(const redis::reply& reply, trace::line& line) {
+    using kind = redis::reply::kind;
+    switch (reply.type) {
+    case kind::nil: line << "nil"; return;
+    case kind::integer: line << reply.number; return;
+    case kind::string: line << "\"" << reply.text << "\""; return;
+    case kind::error:
+        line << "error " << std::string_view(reply.text).substr(0, reply.text.find(' '));
+        return;
+    case kind::array: break;
+    }
+    line << "[";
+    std::string_view separator;
+    for (const auto& item : reply.items) {
+        line << std::exchange(separator, ", ");
+        describe(item, line);
+    }
+    line << "]";
 }
 
 }  // namespace
 
 checker::checker(scheduler& loop, std::span<simulated_network* const> servers,
                  const plan& scenario_plan, trace& log)
-    : loop_(loop),
-      plan_(scenario_plan),
-      servers_(checked(servers, scenario_plan)),
-      trace_(log),
-      latches_(
-          loop, servers_, scenario_plan,
-          [this](const std::string& rule, const std::string& sentence) { fail(rule, sentence); },
-          [this](const simulated_process& process, instant length) {
-              return is_awake(process, length);
-          }) {}
-
-checked_server& checker::server_of(const simulated_network& network) {
-    return *std::ranges::find_if(
-        servers_, [&](const checked_server& each) { return &each.network == &network; });
+    : facts_(loop, servers, scenario_plan, log), trace_(log), latches_(add<latch_rule>()) {
+    if (facts_.is_redisson()) {
+        add<redisson_owner_rule>();
+        add<redisson_budget>();
+        redisson_locks_ = &add<redisson_lock_rule>();
+        redisson_permits_ = &add<redisson_permit_rule>();
+        redisson_semaphores_ = &add<redisson_semaphore_rule>();
+    } else {
+        add<native_owner_rule>();
+        add<native_budget>();
+        native_locks_ = &add<native_locks>(add<native_queue>());
+    }
+    sets_ = &add<set_rule>(native_locks_);
+    add<token_rule>();
+    add<exclusivity_rule>();
+    add<loss_rule>();
+    add<release_rule>(native_locks_);
 }
 
-checker::lock_record* checker::find_lock(const checked_server& server, std::size_t database,
-                                         const std::string& key) const {
-    const auto lock = by_key_.find({database, key});
-    const bool is_known = lock != by_key_.end() && lock->second->server == &server;
-    return is_known ? lock->second : nullptr;
-}
+checker::~checker() = default;
 
 void checker::add_name(const std::string& name, const lock_keys& keys, std::size_t database,
                        bool has_permits) {
-    auto& lock = locks_[name];
-    lock.keys = keys;
-    lock.server = &servers_[plan_.server_of(keys.lock)];
-    lock.database = database;
-    lock.has_permits = has_permits;
-    by_key_[{database, keys.lock}] = &lock;
+    auto& lock = facts_.add_lock(name, keys, database, has_permits);
+    lock.reader = native_locks_;
+    if (native_locks_ == nullptr) lock.reader = &redisson_rule_of(lock);
 }
 
-void checker::fail(const std::string& rule, const std::string& sentence) {
-    trace_.write("VIOLATION " + rule + ": " + sentence);
-    if (violation_.empty()) violation_ = rule + ": " + sentence;
+redisson_rule& checker::redisson_rule_of(const lock_record& lock) const {
+    if (lock.is_plain_semaphore()) return *redisson_semaphores_;
+    return lock.has_permits ? *redisson_permits_ : *redisson_locks_;
 }
 
-checker::wait_id checker::begin_wait(simulated_process& process, const std::string& name,
-                                     std::uint32_t permits) {
-    const auto id = ++last_wait_id_;
-    waits_[id] = {&process, &locks_.at(name), loop_.now(), permits};
-    return id;
+std::vector<std::string> checker::abandoned(const std::string& name) const {
+    const auto& lock = facts_.locks.at(name);
+    return redisson_rule_of(lock).abandoned(lock);
 }
 
-checker::pending_request checker::begin_request(simulated_process& process, const std::string& name,
-                                                const lock_options& options) {
-    requests_[&process].push_back(loop_.now());
-    return {loop_.now(), locks_.at(name).newest_token, std::min(options.ttl, options.max_hold),
-            options.mode, options.permits};
+std::int64_t checker::forget_lost_permits(const std::string& name, simulated_process& process) {
+    const auto& lock = facts_.locks.at(name);
+    return redisson_rule_of(lock).forget_lost_permits(lock, process);
 }
 
-bool checker::is_believed(const user_hold& held) const {
-    if (held.handle == nullptr) return loop_.now() < held.believed_until;
-    const auto state = held.handle->state();
-    return state == lock_state::held || state == lock_state::at_risk;
+pending_request checker::begin_request(simulated_process& process, const std::string& name,
+                                       const lock_options& options) {
+    tell(&rule::on_requested, process);
+    return {facts_.now(), facts_.locks.at(name).newest_token,
+            std::min(options.ttl, options.max_hold), options.mode, options.permits};
 }
 
-bool checker::is_excused(const user_hold& held) const { return loop_.now() <= held.excused_until; }
-
-bool checker::is_hold_excused(hold_id id) const { return is_excused(holds_.at(id)); }
-
-bool checker::is_awake(const simulated_process& process, instant period) const {
-    return !process.is_paused() && !dead_processes_.contains(&process) &&
-           (process.resumed_at() == instant{} || process.resumed_at() + period <= loop_.now());
-}
-
-std::string checker::describe_hold(const user_hold& held) const {
-    if (held.handle == nullptr) return "Java's hold of '" + held.name + "' by " + held.owner;
-    return "the hold of '" + held.name + "' with token " + std::to_string(held.token);
-}
-
-checker::hold_id checker::note_grant(simulated_process& process, const std::string& name,
-                                     const held_lock& handle, const pending_request& request) {
+hold_id checker::add_hold(user_hold granted, const pending_request& request) {
     ++grants_;
-    auto& lock = locks_.at(name);
-    const auto id = ++last_hold_id_;
-    auto& held = holds_[id];
-    held = {&process,    name,         &handle,         handle.token().value(), request.ttl,
-            instant(-1), request.mode, request.permits, handle.lost()};
-    lock.granted_tokens.emplace(&process, held.token);
-    if (held.token == 0) lock.unfenced_grants.emplace(&process, loop_.now());
-    excuse_grant(held, lock, request);
-    if (held.token != 0) check_tokens(held, lock, request);
-    if (!is_believed(held)) return id;
-    check_exclusivity(held);
-    check_held_at_server(held, "when it was granted");
-    watch(id);
-    return id;
+    auto& held = facts_.add_hold(std::move(granted), request);
+    tell(&rule::on_granted, held, request);
+    return held.id;
 }
 
-bool checker::was_granted_unfenced(const lock_record& lock, const simulated_process& process,
-                                   instant since) {
-    const auto [begin, end] = lock.unfenced_grants.equal_range(&process);
-    return std::any_of(begin, end, [since](const auto& each) { return each.second >= since; });
+hold_id checker::note_grant(simulated_process& process, const std::string& name,
+                            const held_lock& handle, const pending_request& request) {
+    user_hold held{.process = &process, .lock = &facts_.locks.at(name), .handle = &handle};
+    held.token = handle.token().value();
+    held.lost = handle.lost();
+    held.lock->granted_tokens.emplace(&process, held.token);
+    if (held.token == 0) held.lock->unfenced_grants.emplace(&process, facts_.now());
+    return add_hold(std::move(held), request);
 }
 
-void checker::excuse_grant(user_hold& held, const lock_record& lock,
-                           const pending_request& request) {
-    // The server may have granted the lock before the fault that took it away, although the user
-    // sees the grant only now. The user believes it for one lease.
-    if (request.requested_at <= lock.last_fault)
-        held.excused_until = end_of_excuse(held, lock.last_fault);
-    // A waiter computes the instant of its grant from the server's clock, which was set meanwhile.
-    if (request.requested_at <= lock.server->clock_set_at)
-        held.excused_until = end_of_excuse(held, loop_.now());
-    if (request.requested_at <= lock.restored_at) held.excused_until = instant::max();
+hold_id checker::note_java_grant(simulated_process& process, const std::string& name,
+                                 const java_grant& granted, const pending_request& request) {
+    user_hold held{.process = &process, .lock = &facts_.locks.at(name), .token = granted.token};
+    held.owner = granted.owner;
+    held.believed_until = granted.believed_until;
+    held.permit_ids = granted.permit_ids;
+    return add_hold(std::move(held), request);
 }
 
-// I2: tokens are unique, except among concurrent readers. A hold that was requested after a grant
-// has a larger token than that grant.
-void checker::check_tokens(const user_hold& held, lock_record& lock,
-                           const pending_request& request) {
-    const bool reads = held.mode == lock_mode::shared;
-    const bool fresh = lock.tokens_seen_by_users.insert(held.token).second ||
-                       (reads && lock.reader_tokens.contains(held.token));
-    if (reads) lock.reader_tokens.insert(held.token);
-    lock.newest_token = std::max(lock.newest_token, held.token);
-    if (lock.server->planned.tokens_may_go_back || (reads && lock.had_live_rollback)) return;
-    if (!fresh) fail("I2", describe_hold(held) + " has a token that was granted before");
-    if (held.token < request.newest_token || (held.token == request.newest_token && !reads))
-        fail("I2", describe_hold(held) + " was requested after a grant of token " +
-                       std::to_string(request.newest_token));
-}
-
-bool checker::can_coexist(const user_hold& held, const user_hold& other) const {
-    return held.mode == other.mode && held.mode != lock_mode::exclusive;
-}
-
-// I1: no other user believes in the lock, except in a mode that allows both holds.
-void checker::check_exclusivity(const user_hold& held) {
-    if (is_excused(held)) return;
-    for (const auto& [id, other] : holds_) {
-        if (&other == &held || other.name != held.name || is_excused(other)) continue;
-        if (is_believed(other) && !can_coexist(held, other))
-            fail("I1", describe_hold(held) + " was granted during " + describe_hold(other));
-    }
-    if (held.mode == lock_mode::permits) check_permits(held);
-}
-
-void checker::check_permits(const user_hold& held) {
-    std::uint32_t permits_held = 0;
-    for (const auto& [id, other] : holds_)
-        if (other.name == held.name && !is_excused(other) && is_believed(other))
-            permits_held += other.permits;
-    if (permits_held > semaphore_permits)
-        fail("I1", describe_hold(held) + " was granted, and " + std::to_string(permits_held) +
-                       " permits are held in all");
-}
-
-// I1 at the server: the server has every hold in which a user believes.
-void checker::check_held_at_server(const user_hold& held, std::string_view when,
-                                   std::string_view script) {
-    const bool is_known = held.token != 0 || !held.owner.empty();
-    if (!is_known || is_excused(held) || !is_believed(held)) return;
-    auto& lock = locks_.at(held.name);
-    const auto believed_until = held.handle == nullptr
-                                    ? held.believed_until
-                                    : held.process->instant_of(held.handle->safe_until());
-    const auto end = server_expiry(lock, held);
-    if (!end) {
-        fail("I1", describe_hold(held) + " is not at the server, " + std::string(when) +
-                       (script.empty() ? "" : " " + std::string(script)) + "; its value is '" +
-                       current_value(lock) + "'");
-    } else if (believed_until > *end) {
-        fail("I1", describe_hold(held) + " is believed beyond its end at the server");
-    }
-}
-
-instant checker::instant_of_server_ms(const lock_record& lock, std::int64_t server_ms) const {
-    return loop_.now() + std::chrono::microseconds(server_ms * 1000 - data_of(lock).now_us());
-}
-
-// The end of the hold at the server; nothing if the server does not have it.
-std::optional<instant> checker::server_expiry(const lock_record& lock, const user_hold& held) {
-    if (is_redisson()) return redisson_expiry(lock, held);
-    if (is_held_at_server(lock, held.token)) {
-        const auto& data = data_of(lock);
-        const auto ends = data.peek(lock.keys.lock)->expires_ms;
-        return ends ? instant_of_server_ms(lock, *ends) : instant::max();
-    }
-    std::optional<instant> last;
-    for (const auto& [owner, other] : current_holders(lock)) {
-        if (other.token != held.token || find_process(other.value) != held.process) continue;
-        last = std::max(last.value_or(instant::min()), instant_of_server_ms(lock, other.ends_ms));
-    }
-    return last;
-}
-
-bool checker::is_held_at_server(const lock_record& lock, std::uint64_t token) {
-    if (is_redisson()) {
-        const auto [first, last] = lock.redisson.owners_by_token.equal_range(token);
-        return std::any_of(first, last, [&](const auto& granted) {
-            if (lock.has_permits) return has_permits_of(lock, granted.second);
-            return read_redisson_lock(lock).owners.contains(granted.second);
-        });
-    }
-    const auto value = current_value(lock);
-    const auto has_token = [&](const auto& token_by_value) {
-        const auto position = token_by_value.find(value);
-        return position != token_by_value.end() && position->second == token;
-    };
-    return !value.empty() &&
-           (has_token(lock.token_by_value) || has_token(lock.reassigned_token_by_value));
-}
-
-void checker::watch(hold_id id) {
-    const auto& held = holds_.at(id);
-    const auto deadline = held.handle->safe_until();
-    const auto before = held.process->instant_of(deadline) - 2us;
-    loop_.schedule_at(before, [this, id] {
-        const auto it = holds_.find(id);
-        if (it != holds_.end()) check_held_at_server(it->second, "just before its deadline");
-    });
-    loop_.schedule_at(before + 2us, [this, id] { check_deadline(id); });
-}
-
-// I4: at the deadline the user has been notified, if its program was running just before.
-void checker::check_deadline(hold_id id) {
-    const auto it = holds_.find(id);
-    if (it == holds_.end()) return;
-    const auto& held = it->second;
-    if (is_believed(held)) return watch(id);
-    if (held.handle->state() == lock_state::released || held.lost.stop_requested()) return;
-    if (is_awake(*held.process, 10ms)) {
-        fail("I4", describe_hold(held) + " ended without a notification");
-    } else if (!dead_processes_.contains(held.process)) {
-        loop_.schedule_after(100ms, [this, id] { check_deadline(id); });
-    }
-}
-
-void checker::end_hold(hold_id id) {
-    const auto ended = holds_.extract(id);
-    if (ended.empty()) return;
-    for (const auto& permit : ended.mapped().permit_ids)
-        java_permit_ids_.erase(permit);
+void checker::note_java_renewal(hold_id id, instant believed_until) {
+    const auto it = facts_.holds.find(id);
+    if (it == facts_.holds.end()) return;
+    it->second.believed_until = std::max(it->second.believed_until, believed_until);
+    tell(&rule::on_renewed, it->second);
 }
 
 void checker::note_downgrade(hold_id id) {
-    auto& held = holds_.at(id);
+    auto& held = facts_.holds.at(id);
     held.mode = lock_mode::shared;
-    locks_.at(held.name).reader_tokens.insert(held.token);
+    tell(&rule::on_downgrade, held);
 }
 
-// I3: the write of a believing user is not refused.
-void checker::check_write(hold_id id) {
-    const auto& held = holds_.at(id);
-    if (held.token == 0 || !is_believed(held)) return;
-    check_held_at_server(held, "while it wrote");
-    if (held.mode == lock_mode::permits) return;  // permit holders write in any order
-    auto& lock = locks_.at(held.name);
-    const bool may_have_older_token = held.mode == lock_mode::shared && lock.had_live_rollback;
-    const bool refused = held.token < lock.highest_written && !may_have_older_token;
-    if (refused && !is_excused(held) && !lock.server->planned.tokens_may_go_back)
-        fail("I3", describe_hold(held) + " wrote to the resource after token " +
-                       std::to_string(lock.highest_written));
-    // Readers' tokens may differ after a restart of the server, so only writers raise the highest
-    // token.
-    if (held.mode == lock_mode::exclusive)
-        lock.highest_written = std::max(lock.highest_written, held.token);
-}
-
-void checker::check_noticed_loss(hold_id id) {
-    const auto& held = holds_.at(id);
-    const auto why = held.handle->why_lost();
-    if (why == loss_reason::max_hold || was_ever_excused(held)) return;
-    if (is_calm(locks_.at(held.name)) && held.process->resumed_at() == instant{})
-        fail("I4", describe_hold(held) + " was lost (" + to_string(why) + ") without a fault");
+void checker::end_hold(hold_id id) {
+    const auto ended = facts_.holds.extract(id);
+    if (!ended.empty()) tell(&rule::on_ended, ended.mapped());
 }
 
 void checker::note_crash(simulated_process& process) {
-    dead_processes_.insert(&process);
-    std::erase_if(holds_, [&](const auto& held) { return held.second.process == &process; });
-    std::erase_if(java_permit_ids_, [&](const auto& permit) { return permit.second == &process; });
+    facts_.dead_processes.insert(&process);
+    std::erase_if(facts_.holds, [&](const auto& held) { return held.second.process == &process; });
+    tell(&rule::on_crash, process);
 }
 
-// The user believes in the hold for at most one lease after the fault. Nothing tells a Java thread
-// that permits without a lease are lost.
-instant checker::end_of_excuse(const user_hold& held, instant fault) const {
-    const bool is_endless = held.believed_until == instant::max();
-    if (is_endless && !is_plain_semaphore(locks_.at(held.name))) return instant::max();
-    return fault + held.ttl * 102 / 100;
+wait_id checker::begin_wait(simulated_process& process, const std::string& name,
+                            std::uint32_t permits, const std::string& java_owner) {
+    const auto id = ++last_wait_id_;
+    facts_.waits[id] = {&process, &facts_.locks.at(name), facts_.now(), permits, java_owner};
+    return id;
 }
 
-void checker::note_fault(lock_record& lock) {
-    lock.last_fault = loop_.now();
-    for (auto& [id, held] : holds_)
-        if (&locks_.at(held.name) == &lock)
-            held.excused_until = std::max(held.excused_until, end_of_excuse(held, loop_.now()));
+std::string_view checker::script_of(const words& command) const {
+    if (command[0] != "EVALSHA" && command[0] != "EVAL") return {};
+    const auto* const script = find_script(command[1]);
+    if (script != nullptr) return script->name;
+    return facts_.is_redisson() ? find_java_script(command[1]) : std::string_view();
 }
 
-void checker::note_fault(const std::string& name) { note_fault(locks_.at(name)); }
-
-void checker::note_fault(const simulated_network& server) {
-    for (auto& [name, lock] : locks_)
-        if (&lock.server->network == &server) note_fault(lock);
+void checker::note_command(const executed_command& call) {
+    trace::line line(trace_);
+    line << (facts_.servers.size() == 1 ? "server: " : "server" + call.server.label + ": ");
+    describe(call.command, call.script, line);
+    line << " -> ";
+    describe(call.reply, line);
 }
 
-void checker::note_clock_set(const simulated_network& server) {
-    server_of(server).clock_set_at = loop_.now();
-    note_fault(server);
+void checker::on_sent(simulated_process& process, const words& command) {
+    tell(&rule::on_sent, process, command, script_of(command));
 }
 
-void checker::set_refusing(const simulated_network& server, bool refusing) {
-    auto& checked = server_of(server);
-    if (checked.is_refusing && !refusing) checked.refusing_until = loop_.now();
-    checked.is_refusing = refusing;
+void checker::on_answered(const words& command, const redis::reply* reply) {
+    tell(&rule::on_answered, command, script_of(command), reply);
 }
 
-bool checker::was_refusing_since(std::size_t server, instant when) const {
-    return servers_[server].is_refusing || servers_[server].refusing_until >= when;
+// Renewals and `acquire_batch` have keys of several locks.
+void checker::on_executed(simulated_network& network, simulated_process& process,
+                          const words& command, const redis::reply& reply) {
+    const executed_command call{facts_.server_of(network),   process,
+                                network.server().database(), command,
+                                script_of(command),          reply};
+    note_command(call);
+    tell(&rule::on_executed, call);
+    if (call.script.empty() || call.is_refused()) return;
+    for (const auto& key : call.keys())
+        if (auto* const lock = facts_.find_lock(call.server, call.database, key))
+            tell(&rule::on_lock_executed, *lock, call);
 }
 
-void checker::note_live_rollback(const simulated_network& server) {
-    note_old_data(server);
-    for (auto& [name, lock] : locks_)
-        if (&lock.server->network == &server) lock.had_live_rollback = true;
+void checker::on_data_changed(simulated_network& network) {
+    tell(&rule::on_data_changed, facts_.server_of(network));
 }
 
-void checker::note_old_data(const simulated_network& server) {
-    note_fault(server);
-    for (auto& [name, lock] : locks_)
-        if (&lock.server->network == &server) lock.restored_at = loop_.now();
-    for (auto& [id, held] : holds_)
-        if (&locks_.at(held.name).server->network == &server) held.excused_until = instant::max();
+void checker::expect_no_waiters() {
+    for (const auto& [name, lock] : facts_.locks)
+        for (const auto& key : {lock.keys.queue, lock.keys.waiters})
+            if (lock.data().all().contains(key))
+                fail("I6", "'" + name + "' still has waiters at the end");
+}
+
+void checker::expect_no_redisson_keys() {
+    for (std::size_t database = 0; database < simulated_redis::database_count; ++database)
+        for (const auto& [key, entry] : facts_.servers.front().data(database).all())
+            if (!key.starts_with("redisson_lock_token:") && key != semaphore_name &&
+                key != plain_semaphore_name && !key.starts_with("redisson_sc_receipt:"))
+                fail("I6", "the key '" + key + "' remains after the end of all clients");
 }
 
 }  // namespace pawl::simulation

@@ -37,8 +37,8 @@ void java_user::start_request() {
     hold_ = std::make_shared<current_hold>(current_hold{std::move(object), 0, lease, is_renewed});
     log("requests " + name_);
     if (wait_kind_ != wait_kind::once)
-        wait_id_ = invariants().begin_java_wait(program_.process(), checker_name(name_),
-                                                hold_->object->owner(), options.permits);
+        wait_id_ = invariants().begin_wait(program_.process(), checker_name(name_), options.permits,
+                                           hold_->object->owner());
     asio::co_spawn(program_.process().get_executor(), acquire(), asio::detached);
 }
 

@@ -23,7 +23,7 @@ private:
     // Shared with the watchdog, which may end later than the hold.
     struct current_hold {
         std::unique_ptr<java_synchronizer> object;
-        checker::hold_id id = 0;
+        hold_id id = 0;
         duration lease{};
         bool is_renewed = true;
         bool is_over = false;
@@ -50,8 +50,8 @@ private:
 
     const std::uint64_t thread_;
     std::string name_;
-    checker::pending_request request_;
-    checker::wait_id wait_id_ = 0;
+    pending_request request_;
+    wait_id wait_id_ = 0;
     std::shared_ptr<current_hold> hold_;
 };
 

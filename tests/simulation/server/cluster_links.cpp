@@ -6,8 +6,7 @@
 #include "simulated_link.hpp"
 
 #include <redis/cluster/cluster_topology.hpp>
-#include <redis/native/backend.hpp>
-#include <redis/scriptless/backend.hpp>
+#include <redis/common/backends.hpp>
 
 #include <memory>
 #include <string>
@@ -31,10 +30,12 @@ public:
     std::unique_ptr<backend> open(backend_context context) const override {
         redis::cluster_settings settings;
         settings.subject = describe();
-        for (const auto& [host, port] : options_.cluster_nodes)
-            settings.hosts.push_back({host, port});
-        for (std::size_t i = 0; options_.cluster_nodes.empty() && i < cluster_.node_count(); i += 2)
-            settings.hosts.push_back({"127.0.0.1", port_of(i)});
+        if (const auto* named = std::get_if<redis::cluster>(&options_.where))
+            for (const auto& [host, port] : named->nodes)
+                settings.hosts.push_back({host, port});
+        else
+            for (std::size_t i = 0; i < cluster_.node_count(); i += 2)
+                settings.hosts.push_back({"127.0.0.1", port_of(i)});
         settings.connect_timeout = options_.connect_timeout;
         settings.reply_timeout = options_.reply_timeout;
         settings.bounds = cluster_limits_;

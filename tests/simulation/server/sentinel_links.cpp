@@ -9,8 +9,7 @@
 
 #include <core/util/random.hpp>
 #include <core/util/wakeup.hpp>
-#include <redis/native/backend.hpp>
-#include <redis/scriptless/backend.hpp>
+#include <redis/common/backends.hpp>
 #include <redis/sentinel/sentinel_locator.hpp>
 
 #include <memory>
@@ -134,7 +133,7 @@ public:
           bug_(injected),
           context_(std::move(around)) {
         if (bug_ != topology_bug::one_sentinel_decides) return;
-        auto& addresses = options_.sentinel.addresses;
+        auto& addresses = std::get<redis::sentinels>(options_.where).addresses;
         const duration count(addresses.size());
         const auto picked = core::random_between(*context_.time, duration(0), count).count();
         addresses = {addresses[static_cast<std::size_t>(picked)]};
@@ -189,12 +188,14 @@ public:
           options_(std::move(options)),
           limits_(limits),
           bug_(bug) {
-        options_.sentinel.master_name = std::string(simulated_sentinels::master_name);
+        redis::sentinels set;
+        set.master_name = std::string(simulated_sentinels::master_name);
         // One address for each, or only one: the client asks that one for the others.
         for (std::size_t i = 0; i < sentinels.sentinel_count(); ++i)
-            options_.sentinel.addresses.push_back(
+            set.addresses.push_back(
                 {"127.0.0.1",
                  static_cast<std::uint16_t>(simulated_sentinels::first_sentinel_port + i)});
+        options_.where = std::move(set);
     }
 
     std::unique_ptr<backend> open(backend_context context) const override {

@@ -7,7 +7,7 @@
 
 #include "simulated_network.hpp"
 
-#include <redis/native/backend.hpp>
+#include <redis/common/backends.hpp>
 
 #include <cstdint>
 #include <functional>

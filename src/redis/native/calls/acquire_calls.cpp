@@ -8,8 +8,13 @@
 #include "../../scripting/reply_reader.hpp"
 #include "../../transport/numbers.hpp"
 
+#include "../../../core/store/permits.hpp"
+
+#include <pawl/error.hpp>
+
 #include <array>
 #include <limits>
+#include <utility>
 
 namespace pawl::redis::native {
 namespace {
@@ -175,6 +180,24 @@ std::vector<fencing_token> acquire_batch_call::read(const reply& from) const {
     for (std::size_t i = 0; i < locks.size(); ++i)
         tokens.push_back(reader.at(1 + i).token());
     return tokens;
+}
+
+grant make_grant(const claim& requested, const acquire_reply& reply, std::string&& value,
+                 time_point sent_at) noexcept {
+    grant result;
+    result.deadline = sent_at + requested.ttl - drift(requested.ttl);
+    result.token = reply.token;
+    result.stored_value = std::move(value);
+    return result;
+}
+
+void throw_permits_error(permits_refusal refusal, std::uint32_t stored_total, claim requested) {
+    // Only `other_total` means that the caller's total is wrong.
+    if (refusal != permits_refusal::other_total) requested.total_permits = 0;
+    static_cast<void>(core::check_total(requested, stored_total));
+    throw error(errc::protocol, requested.name +
+                                    ": the server refuses permits that its own total allows; run "
+                                    "`pawl doctor` to see what kind of server this is.");
 }
 
 }  // namespace pawl::redis::native

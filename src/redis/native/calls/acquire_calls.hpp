@@ -5,12 +5,12 @@
 // names of its script's keys and arguments, and reads its reply.
 #pragma once
 
+#include "core/util/spi.hpp"
+
 #include "../../common/keys.hpp"
 #include "../../scripting/script_call.hpp"
 #include "../../scripting/server_words.hpp"
 #include "../../transport/link.hpp"
-
-#include <pawl/types.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -129,5 +129,13 @@ struct acquire_batch_call {
     // The tokens, one for each lock; empty if a lock is not free.
     [[nodiscard]] std::vector<fencing_token> read(const reply& from) const;
 };
+
+// The grant of a request that found the lock free. Needs no memory: an allocation could fail, and
+// nothing would undo the grant any more.
+[[nodiscard]] grant make_grant(const claim& requested, const acquire_reply& reply,
+                               std::string&& value, time_point sent_at) noexcept;
+// The error for permits that the server has refused.
+[[noreturn]] void throw_permits_error(permits_refusal refusal, std::uint32_t stored_total,
+                                      claim requested);
 
 }  // namespace pawl::redis::native

@@ -58,7 +58,7 @@ private:
     service connect(simulated_process& process) override {
         auto options = options_;
         if (plan_.loses_masters_first || plan_.loses_masters_last)
-            options.cluster_nodes.emplace_back("127.0.0.1", cluster_view::first_port);
+            options.where = redis::cluster{.nodes = {{"127.0.0.1", cluster_view::first_port}}};
         return clustered_service(cluster_, process, options, plan_.bug, plan_.limits,
                                  plan_.cluster_limits);
     }

@@ -11,67 +11,73 @@
 
 namespace pawl::simulation {
 
-// A user that sets latches and counts them down, and sometimes inspects or resets one.
-class latch_user final : public simulated_user {
+// The base: a user of one latch or barrier.
+class latch_caller : public simulated_user {
 public:
-    latch_user(program& program, std::string label, prng random, bool redisson);
+    latch_caller(program& program, std::string label, prng random, std::string_view name,
+                 bool redisson);
+
+protected:
+    [[nodiscard]] std::vector<std::string> requested_names() const override { return {name_}; }
+    void forget_holds() override {}
+    [[nodiscard]] client& locks() {
+        return uses_redisson_ ? program_.redisson_locks() : program_.locks();
+    }
+    // A request begins to wait, as in latch_rule.
+    void begin_wait(std::uint64_t phase, instant since);
+    [[nodiscard]] duration longest_wait() const {
+        return wait_kind_ == wait_kind::endless ? forever : wait_;
+    }
+    // The request completes, whether or not it waited.
+    void complete_wait(const boost::system::error_code& ec);
+
+    const std::string name_;
+    const bool uses_redisson_;  // Redisson's latch
+    const std::string checker_name_;
+    wait_id wait_id_ = 0;  // 0: the request does not wait
+};
+
+// A user that sets latches and counts them down, and sometimes inspects or resets one.
+class latch_user final : public latch_caller {
+public:
+    latch_user(program& program, std::string label, prng random, bool redisson)
+        : latch_caller(program, std::move(label), random, latch_name, redisson) {}
 
 private:
     void start_request() override;
-    [[nodiscard]] std::vector<std::string> requested_names() const override {
-        return {std::string(latch_name)};
-    }
-    void forget_holds() override {}
     void set_latch(latch& latch);
     void count_down(latch& latch);
     void on_completion(const boost::system::error_code& ec, bool took_step);
 
-    const bool uses_redisson_;  // counts down Redisson's latch
-    const std::string checker_name_;
     instant scenario_requested_at_{};
 };
 
 // A user that waits for a latch: it checks once, waits for a time, or waits until the count is 0.
-class latch_waiter final : public simulated_user {
+class latch_waiter final : public latch_caller {
 public:
-    latch_waiter(program& program, std::string label, prng random, bool redisson);
+    latch_waiter(program& program, std::string label, prng random, bool redisson)
+        : latch_caller(program, std::move(label), random, latch_name, redisson) {}
     void stop_waiting() override { cancel_request(); }
 
 private:
     void start_request() override;
-    [[nodiscard]] std::vector<std::string> requested_names() const override {
-        return {std::string(latch_name)};
-    }
-    void forget_holds() override {}
     void on_completion(const boost::system::error_code& ec);
     void rest_now() { rest(); }
-
-    const bool uses_redisson_;  // waits for Redisson's latch
-    const std::string checker_name_;
-    latch_checker::wait_id wait_id_ = 0;
 };
 
-// The result of a wait for the checker.
-[[nodiscard]] latch_checker::wait_result wait_result_of(const boost::system::error_code& ec);
-
 // A user that arrives at a barrier phase after phase and waits for the other parties.
-class barrier_user final : public simulated_user {
+class barrier_user final : public latch_caller {
 public:
-    using simulated_user::simulated_user;
+    barrier_user(program& program, std::string label, prng random)
+        : latch_caller(program, std::move(label), random, barrier_name, false) {}
     void stop_waiting() override { cancel_request(); }
 
 private:
     void start_request() override;
-    [[nodiscard]] std::vector<std::string> requested_names() const override {
-        return {std::string(barrier_name)};
-    }
-    void forget_holds() override {}
     void on_arrived(const boost::system::error_code& ec, phase arrival);
-    void inspect();
     void on_completion(const boost::system::error_code& ec);
 
     instant arrived_at_{};
-    latch_checker::wait_id wait_id_ = 0;  // 0: not arrived yet
 };
 
 }  // namespace pawl::simulation

@@ -6,12 +6,8 @@
 
 #include <pawl/error.hpp>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
-
 #include <utility>
 
-namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace pawl::simulation {
@@ -64,13 +60,9 @@ void lock_user::start_request() {
     begin_request();
     request_ = invariants().begin_request(program_.process(), checker_name(name_), options);
     log("requests " + name_);
-    auto handler = asio::bind_cancellation_slot(
-        cancellation_->slot(),
-        asio::bind_executor(
-            program_.process().get_executor(),
-            without_counting([this](const boost::system::error_code& ec, held_lock lock) {
-                on_completion(ec, std::move(lock));
-            })));
+    auto handler = cancellable([this](const boost::system::error_code& ec, held_lock lock) {
+        on_completion(ec, std::move(lock));
+    });
     if (wait_kind_ == wait_kind::once) {
         program_.locks_for(name_).async_try_acquire(name_, to_try_options(options),
                                                     std::move(handler));
@@ -85,11 +77,10 @@ void lock_user::start_request() {
 void lock_user::on_completion(const boost::system::error_code& ec, held_lock lock) {
     invariants().end_wait(wait_id_);
     if (is_abandoned_) return;
-    if (!std::exchange(is_waiting_, false))
-        invariants().fail("I7", label_ + " got two completions of a request");
-    log("completes with " + (ec ? ec.message() : lock ? to_string(lock.token()) : "busy"));
-    if (ec && !is_expected_error(ec))
-        invariants().fail("I6", label_ + " got an unexpected error: " + ec.message());
+    complete_request(ec     ? ec.message()
+                     : lock ? to_string(lock.token())
+                            : "busy",
+                     ec, is_expected_error(ec));
     if (!ec && !lock && wait_kind_ != wait_kind::once)
         invariants().fail("I6", label_ + " got neither a lock nor an error");
     if (!lock || loses_handle(lock)) return rest();
@@ -122,9 +113,8 @@ void lock_user::downgrade() {
     log("downgrades");
     request_.mode = lock_mode::shared;
     invariants().note_downgrade(hold_id_);
-    lock_.async_downgrade(asio::bind_executor(
-        program_.process().get_executor(),
-        without_counting([this](const boost::system::error_code& ec) { on_downgraded(ec); })));
+    lock_.async_downgrade(
+        in_program([this](const boost::system::error_code& ec) { on_downgraded(ec); }));
 }
 
 void lock_user::on_downgraded(const boost::system::error_code& ec) {
@@ -142,16 +132,18 @@ void lock_user::release() {
     hold_until_ = scenario_now();
     if (random_.happens(behaviour().drops_handle)) return release_handle();
     log("releases");
-    lock_.async_release(asio::bind_executor(
-        program_.process().get_executor(),
-        without_counting([this](release_result result) { on_released(result); })));
+    lock_.async_release(in_program([this](release_result result) { on_released(result); }));
 }
 
 void lock_user::on_released(release_result result) {
     if (is_abandoned_) return;
     log(std::string("released: ") + to_string(result));
-    invariants().check_release({checker_name(name_)}, {{token_, request_.mode}}, expects_release_,
-                               hold_until_, result, is_loss_told(lock_, program_.locks_for(name_)));
+    invariants().check_release({{checker_name(name_)},
+                                {{token_, request_.mode}},
+                                expects_release_,
+                                hold_until_,
+                                result,
+                                is_loss_told(lock_, program_.locks_for(name_))});
     if (result == release_result::expired || result == release_result::taken_over)
         program_.note_loss(program_.locks_for(name_));
     release_handle();

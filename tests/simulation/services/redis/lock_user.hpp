@@ -39,14 +39,14 @@ private:
 
     // The current request.
     std::string name_;
-    checker::pending_request request_;
-    checker::wait_id wait_id_ = 0;
+    pending_request request_;
+    wait_id wait_id_ = 0;
 
     // The current hold.
     held_lock lock_;
     std::optional<std::stop_callback<std::function<void()>>> loss_callback_;
     std::vector<held_lock> lost_handles_;  // for granted_without_handle
-    checker::hold_id hold_id_ = 0;
+    hold_id hold_id_ = 0;
     std::uint64_t token_ = 0;
     bool expects_release_ = false;  // the release must find the hold
 };

@@ -188,7 +188,7 @@ void program::force_release(const std::string& name, bool by_token) {
 void program::send_force_release(const std::string& name, fencing_token expected) {
     if (!is_java())
         context_.invariants.note_force(process_, context_.space.checker_name(name),
-                                       expected ? expected.value() : checker::any_token);
+                                       expected ? expected.value() : any_token);
     auto handler = [this](const boost::system::error_code& ec, bool released) {
         const uncounted_allocations uncounted;
         context_.log.write(label_ + " force_release: " +

@@ -120,8 +120,9 @@ void scenario::add_server(std::size_t number) {
     servers_[number]->set_observer(&invariants_);
     auto names = names_;
     std::erase_if(names, [&](const auto& name) { return plan_.server_of(name) != number; });
-    server_faults_.push_back(std::make_unique<server_faults>(
-        loop_, *servers_[number], invariants_, trace_, plan_, key_spaces_, std::move(names)));
+    server_faults_.push_back(std::make_unique<server_faults>(loop_, *servers_[number],
+                                                             invariants_.facts(), trace_, plan_,
+                                                             key_spaces_, std::move(names)));
 }
 
 void scenario::add_latches(const key_space& space) {

@@ -3,7 +3,7 @@
 
 #include "scenario_names.hpp"
 
-#include <redis/redisson/names.hpp>
+#include <redis/common/redisson_names.hpp>
 
 #include <array>
 

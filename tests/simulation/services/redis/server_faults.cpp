@@ -29,13 +29,13 @@ void server_faults::inject(const fault& fault) {
         loop_.schedule_after(fault.length, [this] { network_.thaw(); });
         return;
     case fault_kind::flush:
-        invariants_.note_fault(network_);
+        facts_.note_fault(network_);
         return network_.change_data([](simulated_redis& server) { server.flush_all(); });
     case fault_kind::forget_scripts:
         return network_.change_data([](simulated_redis& server) { server.forget_scripts(); });
     case fault_kind::evict: return evict(fault);
     case fault_kind::clock_forward:
-        invariants_.note_clock_set(network_);
+        facts_.note_clock_set(network_);
         return network_.jump_clock(fault.length / 1us);
     case fault_kind::clock_backward: return network_.jump_clock(-(fault.length / 1us));
     case fault_kind::foreign: return lock_as_other_library(fault);
@@ -57,8 +57,8 @@ void server_faults::restart(const fault& fault) {
         restart_data_ = fault.kind == fault_kind::restart       ? network_.server().take_snapshot()
                         : fault.kind == fault_kind::restart_old ? backup_
                                                                 : simulated_redis::snapshot{};
-        if (fault.kind == fault_kind::restart_old) invariants_.note_old_data(network_);
-        if (fault.kind == fault_kind::restart_empty) invariants_.note_fault(network_);
+        if (fault.kind == fault_kind::restart_old) facts_.note_old_data(network_);
+        if (fault.kind == fault_kind::restart_empty) facts_.note_fault(network_);
         loop_.schedule_after(std::min<instant>(fault.length, 2s), [this] { start_server(); });
     });
 }
@@ -66,7 +66,7 @@ void server_faults::restart(const fault& fault) {
 void server_faults::roll_back(const fault& fault) {
     loop_.schedule_after(fault.length, [this, copy = network_.server().take_snapshot()] {
         if (!network_.is_up() || have_ended_) return;
-        invariants_.note_live_rollback(network_);
+        facts_.note_live_rollback(network_);
         network_.change_data([&](simulated_redis& server) { server.roll_back(copy); });
     });
 }
@@ -97,7 +97,7 @@ void server_faults::evict(const fault& fault) {
     const auto key_index = keeps_permits ? 1 : fault.random_choice / 5 % key_count;
     const std::string key(keys[key_index]);
     if (key != lock_keys.fence && key != lock_keys.queue && key != lock_keys.waiters)
-        invariants_.note_fault(name);
+        facts_.note_fault(facts_.locks.at(name));
     network_.change_data(
         [&](simulated_redis& server) { server.evict(space.options.database, key); });
 }
@@ -126,7 +126,7 @@ void server_faults::start_refusing(const fault& fault) {
     trace_.write("the server refuses scripts: " +
                  std::string(refusal.error.substr(0, refusal.error.find(' '))));
     network_.refuse(std::string(refusal.error), refusal.at_once);
-    invariants_.set_refusing(network_, true);
+    facts_.set_refusing(network_, true);
     loop_.schedule_after(fault.length, [this, number = ++refusal_number_] {
         if (number == refusal_number_) stop_refusing();
     });
@@ -134,7 +134,7 @@ void server_faults::start_refusing(const fault& fault) {
 
 void server_faults::stop_refusing() {
     network_.refuse({}, false);
-    invariants_.set_refusing(network_, false);
+    facts_.set_refusing(network_, false);
 }
 
 }  // namespace pawl::simulation

@@ -4,7 +4,7 @@
 // One server of a scenario, and the faults that happen to it.
 #pragma once
 
-#include "../../invariants/checker.hpp"
+#include "../../invariants/facts.hpp"
 #include "scenario_names.hpp"
 
 #include <string>
@@ -15,12 +15,12 @@ namespace pawl::simulation {
 class server_faults {
 public:
     // `names` are the names whose keys this server has.
-    server_faults(scheduler& loop, simulated_network& network, checker& invariants, trace& log,
+    server_faults(scheduler& loop, simulated_network& network, scenario_facts& facts, trace& log,
                   const plan& scenario_plan, const std::vector<key_space>& spaces,
                   std::vector<std::string> names)
         : loop_(loop),
           network_(network),
-          invariants_(invariants),
+          facts_(facts),
           trace_(log),
           plan_(scenario_plan),
           key_spaces_(spaces),
@@ -48,7 +48,7 @@ private:
 
     scheduler& loop_;
     simulated_network& network_;
-    checker& invariants_;
+    scenario_facts& facts_;
     trace& trace_;
     const plan& plan_;
     const std::vector<key_space>& key_spaces_;

@@ -2,6 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "set_user.hpp"
+
+#include "../../invariants/sets.hpp"
 #include "core/util/spi.hpp"
 #include "try_options.hpp"
 
@@ -9,13 +11,9 @@
 
 #include <pawl/error.hpp>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/bind_executor.hpp>
-
 #include <algorithm>
 #include <utility>
 
-namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
 namespace pawl::simulation {
@@ -79,11 +77,9 @@ void set_user::request_first() {
     log("requests " + name);
     owner_->async_try_acquire(
         name, to_try_options(options_),
-        asio::bind_executor(
-            program_.process().get_executor(),
-            without_counting([this](const boost::system::error_code& ec, held_lock lock) {
-                on_first_completion(ec, std::move(lock));
-            })));
+        in_program([this](const boost::system::error_code& ec, held_lock lock) {
+            on_first_completion(ec, std::move(lock));
+        }));
 }
 
 void set_user::on_first_completion(const boost::system::error_code& ec, held_lock lock) {
@@ -112,27 +108,26 @@ void set_user::request_all() {
             invariants().begin_request(program_.process(), checker_name(name), options_));
     for (const auto& name : names_)
         text += " " + name;
-    invariants().begin_set_request(program_.process(), checker_names());
+    invariants().sets().begin_request(program_.process(), checker_names());
     log("requests all of" + text);
     send_request(options_);
     plan_cancellation();
 }
 
 void set_user::send_request(const lock_options& options) {
-    const auto executor = program_.process().get_executor();
-    auto completion = without_counting([this](const boost::system::error_code& ec, held_locks all) {
+    const auto complete = [this](const boost::system::error_code& ec, held_locks all) {
         on_completion(ec, std::move(all));
-    });
+    };
     const auto bug = program_.context().scenario_plan.bug;
     if (is_acquire_all_bug(bug) && wait_kind_ != wait_kind::once) {
         faulty_attempts_.push_back(std::make_shared<faulty_acquire_all>(
-            program_.locks(), program_.time(), bug, std::move(completion)));
+            program_.locks(), program_.time(), bug, in_program(complete)));
         auto& names = bug == injected_bug::set_in_callers_order ? names_ : sorted_names_;
         names.resize(sorted_names_.size());
-        return faulty_attempts_.back()->start(names, options, cancellation_->slot(), executor);
+        return faulty_attempts_.back()->start(names, options, cancellation_->slot(),
+                                              program_.process().get_executor());
     }
-    auto handler = asio::bind_cancellation_slot(
-        cancellation_->slot(), asio::bind_executor(executor, std::move(completion)));
+    auto handler = cancellable(complete);
     if (wait_kind_ == wait_kind::once && owner_) {
         owner_->async_try_acquire_all(names_, to_try_options(options), std::move(handler));
     } else if (wait_kind_ == wait_kind::once) {
@@ -151,16 +146,12 @@ bool set_user::is_expected_set_error(const boost::system::error_code& ec) const 
         options_.max_hold - drift(options_.max_hold) - core::loss_lead_time(options_.ttl);
     const bool too_long = program_.time().now() - program_began_at_ >= most;
     return too_long || !has_calm_servers() || !is_undisturbed() ||
-           invariants().had_fault_since(checker_names(), scenario_began_at_);
+           invariants().facts().had_fault_since(checker_names(), scenario_began_at_);
 }
 
 void set_user::on_completion(const boost::system::error_code& ec, held_locks all) {
     if (is_abandoned_) return;
-    if (!std::exchange(is_waiting_, false))
-        invariants().fail("I7", label_ + " got two completions of a request");
-    log("completes with " + (ec ? ec.message() : all ? "all locks" : "busy"));
-    if (ec && !is_expected_set_error(ec))
-        invariants().fail("I6", label_ + " got an unexpected error: " + ec.message());
+    complete_request(ec ? ec.message() : all ? "all locks" : "busy", ec, is_expected_set_error(ec));
     if (!ec && !all && wait_kind_ != wait_kind::once)
         invariants().fail("I6", label_ + " got neither a lock nor an error");
     // At the end of its time a request only tries, and a try may take this long.
@@ -170,7 +161,7 @@ void set_user::on_completion(const boost::system::error_code& ec, held_locks all
         invariants().fail("I6", label_ + " waited for a set beyond its limit");
     if (ec && all) invariants().fail("I8", label_ + " got locks and an error");
     if (all) accept_set(std::move(all));
-    invariants().end_set_request(program_.process(), checker_names());
+    invariants().sets().end_request(program_.process(), checker_names());
     if (!set_) return release_handles();
     choose_hold_end(requests_.front().ttl);
     work();
@@ -179,7 +170,7 @@ void set_user::on_completion(const boost::system::error_code& ec, held_locks all
 void set_user::accept_set(held_locks all) {
     set_ = std::move(all);
     released_holds_.clear();
-    invariants().check_granted_set(program_.process(), set_, sorted_names_);
+    invariants().sets().check_granted(program_.process(), set_, sorted_names_);
     auto name = sorted_names_.begin();
     auto request = requests_.begin();
     for (const held_lock& lock : set_) {
@@ -196,7 +187,7 @@ void set_user::accept_set(held_locks all) {
 }
 
 // Another handle of a hold that the checker knows already.
-checker::hold_id set_user::reenter(const held_lock& lock) {
+hold_id set_user::reenter(const held_lock& lock) {
     if (lock.token() != first_.token() || lock.safe_until() != first_.safe_until())
         invariants().fail("I8", label_ + " re-entered a lock and got another hold");
     return 0;
@@ -204,7 +195,7 @@ checker::hold_id set_user::reenter(const held_lock& lock) {
 
 // The loss of one lock is reported. The others stay held, so that work can be finished.
 void set_user::work() {
-    invariants().check_set(set_);
+    invariants().sets().check(set_);
     auto id = hold_ids_.begin();
     for (const held_lock& lock : set_)
         work_with(lock, *id++);
@@ -213,7 +204,7 @@ void set_user::work() {
     schedule(next_work_delay(), this, &set_user::work);
 }
 
-void set_user::work_with(const held_lock& lock, checker::hold_id& id) {
+void set_user::work_with(const held_lock& lock, hold_id& id) {
     if (id == 0) return;
     if (lock.state() != lock_state::lost) return invariants().check_write(id);
     log("has lost " + std::string(lock.name()));
@@ -234,21 +225,20 @@ void set_user::release() {
     hold_until_ = scenario_now();
     if (random_.happens(behaviour().drops_handle)) return release_handles();
     log("releases all");
-    set_.async_release(asio::bind_executor(
-        program_.process().get_executor(), without_counting([this, lost](release_result result) {
-            if (is_abandoned_) return;
-            if (lost && result == release_result::released)
-                invariants().fail("I8", label_ + " released all after the loss of one");
-            if (first_ && result == release_result::released)
-                invariants().fail("I8", label_ + " released all although a handle of one remains");
-            on_released(result);
-        })));
+    set_.async_release(in_program([this, lost](release_result result) {
+        if (is_abandoned_) return;
+        if (lost && result == release_result::released)
+            invariants().fail("I8", label_ + " released all after the loss of one");
+        if (first_ && result == release_result::released)
+            invariants().fail("I8", label_ + " released all although a handle of one remains");
+        on_released(result);
+    }));
 }
 
 void set_user::on_released(release_result result) {
     log(std::string("released all: ") + to_string(result));
-    invariants().check_release(checker_names(), released_holds_, expects_release_, hold_until_,
-                               result, is_loss_told(set_, program_.locks()));
+    invariants().check_release({checker_names(), released_holds_, expects_release_, hold_until_,
+                                result, is_loss_told(set_, program_.locks())});
     release_handles();
 }
 
@@ -265,18 +255,17 @@ void set_user::release_first() {
         has_time_left && id != 0 && !invariants().is_hold_excused(id) && is_undisturbed();
     if (id != 0) invariants().end_hold(id);
     log("releases " + std::string(first_.name()));
-    first_.async_release(asio::bind_executor(
-        program_.process().get_executor(),
-        without_counting([this, sure, called = scenario_now()](release_result result) {
-            if (is_abandoned_) return;
-            log(std::string("released: ") + to_string(result));
-            const std::string name(first_.name());
-            const checker::released_hold released{first_.token().value(), options_.mode};
-            invariants().check_release({checker_name(name)}, {released}, sure, called, result,
-                                       is_loss_told(first_, program_.locks()));
-            first_ = {};
-            rest();
-        })));
+    first_.async_release(in_program([this, sure, called = scenario_now()](release_result result) {
+        if (is_abandoned_) return;
+        log(std::string("released: ") + to_string(result));
+        const std::string name(first_.name());
+        const released_hold released{first_.token().value(), options_.mode};
+        const bool was_told = is_loss_told(first_, program_.locks());
+        invariants().check_release(
+            {{checker_name(name)}, {released}, sure, called, result, was_told});
+        first_ = {};
+        rest();
+    }));
 }
 
 }  // namespace pawl::simulation

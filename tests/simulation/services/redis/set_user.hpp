@@ -40,9 +40,9 @@ private:
     void on_completion(const boost::system::error_code& ec, held_locks all);
     [[nodiscard]] bool is_expected_set_error(const boost::system::error_code& ec) const;
     void accept_set(held_locks all);
-    [[nodiscard]] checker::hold_id reenter(const held_lock& lock);
+    [[nodiscard]] hold_id reenter(const held_lock& lock);
     void work();
-    void work_with(const held_lock& lock, checker::hold_id& id);
+    void work_with(const held_lock& lock, hold_id& id);
     void release();
     void on_released(release_result result);
     void release_handles();
@@ -54,7 +54,7 @@ private:
 
     // The current request: names in the caller's order, perhaps one of them twice.
     std::vector<std::string> names_;
-    std::vector<checker::pending_request> requests_;  // for `sorted_names_`
+    std::vector<pending_request> requests_;  // for `sorted_names_`
     std::vector<std::string> sorted_names_;
     lock_options options_;
     instant scenario_began_at_{};    // when the first of the requests began
@@ -63,11 +63,11 @@ private:
 
     // The current holds.
     held_locks set_;
-    std::vector<checker::hold_id> hold_ids_;
-    std::vector<checker::released_hold> released_holds_;
+    std::vector<hold_id> hold_ids_;
+    std::vector<released_hold> released_holds_;
     bool expects_release_ = false;
     held_lock first_;  // of `request_first`, if it was granted
-    checker::hold_id first_hold_id_ = 0;
+    hold_id first_hold_id_ = 0;
 };
 
 }  // namespace pawl::simulation

@@ -26,7 +26,7 @@ void simulated_operator::repair(bool faults_ended) {
 // A thread of a Java program that is dead, or that got an exception, keeps its place in a fair
 // lock's queue for five minutes. The operator removes it, as docs/backends/redisson.md advises.
 void simulated_operator::repair_queue(const key_space& space) {
-    const auto places = invariants_.abandoned_java_places(space.checker_name(fair_name));
+    const auto places = invariants_.abandoned(space.checker_name(fair_name));
     if (places.empty()) return;
     const auto keys = keys_in(space, fair_name);
     std::vector<words> commands;
@@ -40,7 +40,7 @@ void simulated_operator::repair_queue(const key_space& space) {
 // A permit without a lease stays lent if its thread is dead, or got an exception. The operator
 // releases it by its id, as docs/backends/redisson.md advises.
 void simulated_operator::return_permits(const key_space& space) {
-    const auto permits = invariants_.abandoned_permits(space.checker_name(semaphore_name));
+    const auto permits = invariants_.abandoned(space.checker_name(semaphore_name));
     const auto keys = keys_in(space, semaphore_name);
     const auto now_ms = std::to_string(network_.wall_us() / 1000);
     const auto channel = "redisson_sc:{" + std::string(semaphore_name) + "}";

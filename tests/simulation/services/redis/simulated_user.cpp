@@ -80,6 +80,15 @@ void simulated_user::begin_request() {
     cancellation_ = std::make_unique<asio::cancellation_signal>();
 }
 
+void simulated_user::complete_request(const std::string& result,
+                                      const boost::system::error_code& ec, bool is_expected) {
+    if (!std::exchange(is_waiting_, false))
+        invariants().fail("I7", label_ + " got two completions of a request");
+    log("completes with " + result);
+    if (ec && !is_expected)
+        invariants().fail("I6", label_ + " got an unexpected error: " + ec.message());
+}
+
 void simulated_user::plan_cancellation() {
     if (!random_.happens(behaviour().cancels)) return;
     cancelled_request_ = request_number_;
@@ -112,7 +121,7 @@ bool simulated_user::was_refused() const {
     const auto since = program_.process().instant_of(requested_at_);
     return std::ranges::any_of(requested_names(), [&](const auto& name) {
         return scenario_plan.server_plan_of(name).runs_out_of_memory ||
-               invariants().was_refusing_since(scenario_plan.server_of(name), since);
+               invariants().facts().was_refusing_since(scenario_plan.server_of(name), since);
     });
 }
 

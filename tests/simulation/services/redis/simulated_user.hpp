@@ -9,6 +9,8 @@
 
 #include <pawl/options.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/system/error_code.hpp>
 
@@ -54,13 +56,20 @@ protected:
             });
         });
     }
-    // A handler of the user, whose allocations are not counted for the library.
+    // A handler of the user in its program, whose allocations are not counted for the library.
     template <class F>
-    static auto without_counting(F work) {
-        return [work = std::move(work)](auto&&... results) mutable {
-            const uncounted_allocations uncounted;
-            work(std::forward<decltype(results)>(results)...);
-        };
+    auto in_program(F work) {
+        return boost::asio::bind_executor(program_.process().get_executor(),
+                                          [work = std::move(work)](auto&&... results) mutable {
+                                              const uncounted_allocations uncounted;
+                                              work(std::forward<decltype(results)>(results)...);
+                                          });
+    }
+    // The same, for the current request, which the user may cancel.
+    template <class F>
+    auto cancellable(F work) {
+        return boost::asio::bind_cancellation_slot(cancellation_->slot(),
+                                                   in_program(std::move(work)));
     }
     void rest();
     // Chooses how long the next request waits.
@@ -68,6 +77,9 @@ protected:
     // The request begins.
     void begin_request();
     void plan_cancellation();
+    // The request completes.
+    void complete_request(const std::string& result, const boost::system::error_code& ec,
+                          bool is_expected);
     // Cancels the current request.
     void cancel_request();
     // Whether the server of each requested name is calm.

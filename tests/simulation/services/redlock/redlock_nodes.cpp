@@ -15,12 +15,10 @@ namespace {
 redlock::options options_of(const redlock_plan& plan) {
     redlock::options result;
     result.ttl_max = plan.ttl_max;
-    for (std::size_t i = 0; i < plan.node_count; ++i) {
-        auto& node = result.nodes.emplace_back();
-        node.host = "node" + std::to_string(i + 1);
-        node.reply_timeout = 1s;
-        node.connect_timeout = 1s;
-    }
+    result.reply_timeout = 1s;
+    result.connect_timeout = 1s;
+    for (std::size_t i = 0; i < plan.node_count; ++i)
+        result.nodes.emplace_back(redis::server{.host = "node" + std::to_string(i + 1)});
     return result;
 }
 

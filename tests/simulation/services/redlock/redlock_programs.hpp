@@ -70,7 +70,7 @@ public:
         options_.ttl_max = std::chrono::seconds(10);
         plan_.node_count = nodes;
         for (std::size_t i = 0; i < nodes; ++i) {
-            options_.nodes.emplace_back().host = "node" + std::to_string(i + 1);
+            options_.nodes.emplace_back(redis::server{.host = "node" + std::to_string(i + 1)});
             owned_.push_back(std::make_unique<simulated_network>(loop, random_.fork(), faults,
                                                                  "node" + std::to_string(i + 1)));
             networks.push_back(owned_.back().get());

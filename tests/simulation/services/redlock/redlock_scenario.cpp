@@ -54,7 +54,7 @@ redlock_scenario::redlock_scenario(const redlock_plan& scenario_plan, const trac
     if (!plan_.has_other_names) return;
     auto aliases = nodes_.options();
     for (auto& each : aliases.nodes)
-        each.host = "alias-of-" + each.host;
+        std::get<redis::server>(each).host.insert(0, "alias-of-");
     client_with_other_names_ = std::make_unique<program>(
         *this, "other names", random_.fork(), [&](simulated_process& process) {
             return redlock_service(nodes_.choices_without_epochs(), process, aliases, plan_.limits,

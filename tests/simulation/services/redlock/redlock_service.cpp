@@ -3,7 +3,8 @@
 
 #include "redlock_service.hpp"
 
-#include <redis/redlock/backend.hpp>
+#include <redis/common/backends.hpp>
+#include <redis/redlock/redlock_options.hpp>
 #include <redis/topology/single_server.hpp>
 
 #include <memory>
@@ -104,8 +105,8 @@ std::vector<redis::topology_factory> node_factories(const node_choices& nodes,
                                                     node_link_faults faults) {
     std::vector<redis::topology_factory> result;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const auto connect = simulated_link_factory(nodes[i], process, context, options.nodes[i],
-                                                    injected_bug::none);
+        const auto connect = simulated_link_factory(
+            nodes[i], process, context, redlock::options_of_node(options, i), injected_bug::none);
         result.push_back(redis::single_server_factory(
             [connect, faults, time = context.time](redis::link::listener& receiver,
                                                    const std::string& channel) {
