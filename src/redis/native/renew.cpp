@@ -40,8 +40,8 @@ asio::awaitable<void> locks::renew_group(topology& servers, renewal_batch& batch
         call.add(all_keys[index], requested.held->grant.stored_value,
                  milliseconds_text(requested.ttl));
     }
-    co_await renew_with_script(servers, all_keys[group.indices.front()].lock(), call, batch,
-                               group.indices);
+    co_await renewals_.renew(servers, all_keys[group.indices.front()].lock(), call, batch,
+                             group.indices);
 }
 
 }  // namespace pawl::redis::native

@@ -37,16 +37,17 @@ asio::awaitable<void> locks::renew_hold(topology& servers, renewal_batch& batch,
                             requested.ttl, requested.useful_until);
         const bool is_gone = answer.type == reply::kind::nil || is_wrong_type(answer);
         if (answer.type == reply::kind::error && !is_gone) co_return;
-        batch.settle(
-            index, is_gone ? refusal_of(link_of(lock_keys), requested) : renewal::outcome::extended,
-            sent_at + requested.ttl - drift(requested.ttl));
+        const auto outcome =
+            is_gone ? renewals_.refusal_of(servers, lock_keys.lock(), answer, requested)
+                    : renewal::outcome::extended;
+        batch.settle(index, outcome, sent_at + requested.ttl - drift(requested.ttl));
     } catch (const std::exception& e) {
         log(std::string("a renewal was not answered: ") + e.what());
     }
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = release_deadline(held);
     try {
