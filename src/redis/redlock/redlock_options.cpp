@@ -18,7 +18,9 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace pawl::redlock {
