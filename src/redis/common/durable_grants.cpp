@@ -24,13 +24,13 @@ asio::awaitable<void> durable_grants::confirm(std::span<const hold* const> holds
     std::vector<hold> copies;
     for (const auto* each : holds)
         copies.emplace_back(*each).grant.deadline = until;
-    const acknowledgements::request requested{
+    const acknowledgements::request wait{
         .key = key_of_(first.name),
         .subject = holds.size() == 1 ? "The lock '" + first.name + "'" : "One of the locks",
         .wanted = wanted,
         .give_up_at = until,
         .write = [this, &copies](topology& servers) { return write_to_holds(servers, copies); }};
-    co_await acknowledgements_->wait(requested);
+    co_await acknowledgements_->wait(wait);
 }
 
 asio::awaitable<renewal::outcome> durable_grants::write_to_holds(topology& servers,

@@ -49,12 +49,12 @@ asio::awaitable<void> renewals::renew(topology& servers, std::string_view key,
         if (reply.type == reply::kind::error) co_return;
         const auto outcomes = call.read(reply);
         for (std::size_t i = 0; i < indices.size(); ++i) {
-            const auto& requested = batch.renewals()[indices[i]];
+            const auto& each = batch.renewals()[indices[i]];
             const bool has_ended = outcomes[i] == renewal::outcome::refused ||
                                    outcomes[i] == renewal::outcome::missing;
             const auto outcome =
-                has_ended ? refusal_of(servers, key, reply, requested, outcomes[i]) : outcomes[i];
-            batch.settle(indices[i], outcome, sent_at + requested.ttl - drift(requested.ttl));
+                has_ended ? refusal_of(servers, key, reply, each, outcomes[i]) : outcomes[i];
+            batch.settle(indices[i], outcome, sent_at + each.ttl - drift(each.ttl));
         }
     } catch (const std::exception& e) {
         access_.log(std::string("a renewal was not answered: ") + e.what());
@@ -63,12 +63,12 @@ asio::awaitable<void> renewals::renew(topology& servers, std::string_view key,
 
 // The watch knows the client's own links, not those over which a hold is made durable.
 renewal::outcome renewals::refusal_of(const topology& servers, std::string_view key,
-                                      const answer& from, const renewal& requested,
+                                      const answer& from, const renewal& refused,
                                       renewal::outcome refusal) const {
     const auto& watched =
         &servers == &access_.servers() ? *from.from : access_.servers().link_of(key);
-    return watch_.was_confirmed_before_failover(watched, requested) ? renewal::outcome::failed_over
-                                                                    : refusal;
+    return watch_.was_confirmed_before_failover(watched, refused) ? renewal::outcome::failed_over
+                                                                  : refusal;
 }
 
 }  // namespace pawl::redis

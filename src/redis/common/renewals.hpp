@@ -52,7 +52,7 @@ public:
     // The outcome of a renewal for which a server of this topology has answered that the hold has
     // ended.
     [[nodiscard]] renewal::outcome refusal_of(
-        const topology& servers, std::string_view key, const answer& from, const renewal& requested,
+        const topology& servers, std::string_view key, const answer& from, const renewal& refused,
         renewal::outcome refusal = renewal::outcome::refused) const;
 
 private:

@@ -50,9 +50,9 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
         acquire_batch_call call{
             milliseconds_text(requested.front().ttl), requested.front().fenced, {}};
         grants.reserve(requested.size());
-        for (const auto& requested_lock : requested) {
-            const auto record = records_.make_record(requested_lock.name, requested_lock.owner);
-            attempts.emplace_back(record, records_.leave_of(record), requested_lock.ttl);
+        for (const auto& each : requested) {
+            const auto record = records_.make_record(each.name, each.owner);
+            attempts.emplace_back(record, records_.leave_of(record), each.ttl);
             auto& entry = grants.emplace_back();
             entry.stored_value = make_value(record->value_prefix(), scripts_.wall_ms());
             call.locks.push_back({record->lock_keys, entry.stored_value});
