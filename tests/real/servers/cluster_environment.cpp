@@ -16,9 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t masters = 3;
-constexpr std::size_t nodes = 2 * masters;
-
 const std::vector<support::command_words> look{{"MULTI"},
                                                {"INFO", "server", "replication"},
                                                {"CLUSTER", "NODES"},
@@ -43,6 +40,9 @@ std::optional<server_state> read_node(const look_replies& replies,
 }
 
 class cluster_environment : public replicated_servers {
+    static constexpr std::size_t masters = 3;
+    static constexpr std::size_t nodes = 2 * masters;
+
 public:
     explicit cluster_environment(const environment_options& options)
         : replicated_servers(nodes, options),
