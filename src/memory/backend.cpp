@@ -137,7 +137,7 @@ public:
     }
 
     asio::awaitable<examination> examine() override {
-        throw_if_forked();
+        made_in_.throw_if_forked();
         if (gate_) co_await pass_gate();
         examination report;
         report.findings.push_back(
@@ -198,7 +198,7 @@ private:
     time_point now() const noexcept { return client_->time->now(); }
     // A lease counts from this time.
     time_point begin_request() const {
-        throw_if_forked();
+        made_in_.throw_if_forked();
         ++client_->request_counters->requests;
         return now();
     }
@@ -206,13 +206,6 @@ private:
         return gate_->pass(client_, give_up_at);
     }
     bool is_forked() const noexcept { return made_in_.is_forked(); }
-    void throw_if_forked() const {
-        if (is_forked())
-            throw error(
-                errc::unsupported,
-                "This process is a fork, and the locks in memory belong to its parent; make a new "
-                "client here.");
-    }
 
     const std::shared_ptr<lock_store> store_;
     const std::shared_ptr<request_gate> gate_;  // null: no faults

@@ -53,10 +53,7 @@ memory_latches::memory_latches(std::shared_ptr<latch_store> store,
     : store_(std::move(store)), gate_(std::move(gate)), client_(std::move(client)) {}
 
 asio::awaitable<time_point> memory_latches::begin_request() const {
-    if (made_in_.is_forked())
-        throw error(errc::unsupported,
-                    "This process is a fork, and the latches in memory belong to its parent; make "
-                    "a new client here.");
+    made_in_.throw_if_forked();
     ++client_->request_counters->requests;
     if (gate_) co_await gate_->pass(client_);
     co_return client_->time->now();

@@ -105,6 +105,8 @@ void worker::stop() noexcept {
     stopping_pool->stop();
     stopping_pool->join();
     on_stop_();
+    // What is destroyed here may own the owner of this object, so nothing else follows.
+    const auto undelivered = std::move(undelivered_);
 }
 
 }  // namespace pawl::sqlite

@@ -95,23 +95,26 @@ private:
             boost::asio::post(*self.pool_, [this_worker = &self, pending,
                                             alive = boost::asio::make_work_guard(self.strand_)] {
                 pending->result = run_job<Job, T>(pending->job);
-                this_worker->post_to_strand(
+                const bool is_posted = this_worker->post_to_strand(
                     [pending] { std::move(pending->completion)(std::move(pending->result)); });
+                if (!is_posted) this_worker->undelivered_ = pending;
             });
         }
     };
 
-    // On the thread. The job's completion has the caller's coroutine, which only the strand may
-    // destroy. So while there is no memory for the post, the thread waits for some.
+    // On the thread. The job's completion has the caller's coroutine, which this thread must not
+    // destroy. So while there is no memory for the post, it waits for some. False: `stop` came.
     template <class Function>
-    void post_to_strand(const Function& completion) noexcept {
+    [[nodiscard]] bool post_to_strand(const Function& completion) noexcept {
         while (!is_stopping_) {
             try {
-                return boost::asio::post(strand_, Function(completion));
+                boost::asio::post(strand_, Function(completion));
+                return true;
             } catch (const std::bad_alloc&) {
                 pause();
             }
         }
+        return false;
     }
     static void pause() noexcept;
 
@@ -140,6 +143,7 @@ private:
 
     boost::asio::any_io_executor strand_;
     std::atomic<bool> is_stopping_ = false;
+    std::shared_ptr<void> undelivered_;  // a finished job, which `stop` destroys
     std::unique_ptr<boost::asio::thread_pool> pool_;
     std::shared_ptr<registry> registry_;
     std::function<void()> on_stop_;

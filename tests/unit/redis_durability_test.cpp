@@ -4,7 +4,7 @@
 // The wait for replicas over a link whose connection changes at the worst moment. WAIT counts the
 // writes of its own connection: after a change it would confirm a write that no replica has.
 #include <redis/common/acknowledgements.hpp>
-#include <redis/topology/connected_link.hpp>
+#include <redis/topology/follow_key.hpp>
 #include <redis/topology/single_server.hpp>
 
 #include <pawl/error.hpp>

@@ -83,7 +83,7 @@ private:
     std::atomic<long>* mapped_;
 };
 
-constexpr duration ttl = 60ms;
+constexpr duration short_ttl = 60ms;
 
 // Sees the lock "it" from outside. It has no holds, so nothing of it runs in the background.
 class observer {
@@ -135,7 +135,7 @@ bool works_or_says_why(blocking::client& locks) {
     int refusals = 0;
     for (int request = 0; request < 3; ++request) {
         try {
-            const auto lock = locks.acquire("other", {.ttl = ttl, .wait = 20s});
+            const auto lock = locks.acquire("other", {.ttl = short_ttl, .wait = 20s});
             return true;
         } catch (const error& failed) {
             if (failed.reason() == errc::exhausted) ++refusals;
@@ -176,8 +176,10 @@ private:
         const auto lock_service = GetParam().open();
         observer other(lock_service);
         if (!other.can_acquire()) return "the lock is not free";
+        client_options hasty;
+        hasty.drain = short_ttl;  // after that, an undo has nothing left to undo
         for (bool has_failed = true; has_failed; ++counter()) {
-            auto locks = std::make_unique<blocking::client>(lock_service);
+            auto locks = std::make_unique<blocking::client>(lock_service, client_options(hasty));
             bool kept_promise = true;
             failing_memory::fail_once_at(counter());
             try {
@@ -198,7 +200,7 @@ private:
 
 TEST_P(ShortOfMemory, AHoldIsRenewedUntilItsReleaseOrItsLossIsSaid) {
     fail_each_allocation([](blocking::client& locks, observer& other) {
-        auto lock = locks.acquire("it", {.ttl = ttl, .wait = 20s});
+        auto lock = locks.acquire("it", {.ttl = short_ttl, .wait = 20s});
         if (!is_renewed_or_loss_is_said(lock) || !other.confirms(lock)) return false;
         if (lock.owns_lock()) lock.renew();
         if (!other.confirms(lock)) return false;
@@ -209,14 +211,14 @@ TEST_P(ShortOfMemory, AHoldIsRenewedUntilItsReleaseOrItsLossIsSaid) {
 
 TEST_P(ShortOfMemory, AHandleIsDropped) {
     fail_each_allocation([](blocking::client& locks, observer&) {
-        { const auto lock = locks.acquire("it", {.ttl = ttl, .wait = 20s}); }
+        { const auto lock = locks.acquire("it", {.ttl = short_ttl, .wait = 20s}); }
         return works_or_says_why(locks);
     });
 }
 
 TEST_P(ShortOfMemory, AClientIsClosedWithAHold) {
     fail_each_allocation([](blocking::client& locks, observer&) {
-        const auto lock = locks.acquire("it", {.ttl = ttl, .wait = 20s});
+        const auto lock = locks.acquire("it", {.ttl = short_ttl, .wait = 20s});
         const auto lost = lock.lost();
         { const auto closed = std::move(locks); }
         return is_loss_said(lock, lost);

@@ -11,15 +11,20 @@
 
 #include <pawl/blocking/client.hpp>
 
+#include <memory>
 #include <stop_token>
-#include <string_view>
+#include <utility>
 
 namespace pawl::blocking {
 
-// As `acquire` and `try_acquire` of a client or of a lock_owner.
-held_lock acquire_lock(const std::shared_ptr<loop>& loop, std::string_view name,
-                       const core::request& request, const std::stop_token& cancel = {},
-                       const std::shared_ptr<core::lock_owner_state>& owner = {});
+// Runs an acquire of the engine while the caller waits: a held_lock for one lock, held_locks for
+// several. Throws as run_blocking.
+template <class Acquired>
+auto run_acquire(const std::shared_ptr<loop>& loop, boost::asio::awaitable<Acquired> acquire,
+                 const std::stop_token& cancel = {}) {
+    auto acquired = run_blocking(*loop, std::move(acquire), cancel);
+    return access::make(std::move(acquired), loop);
+}
 
 // As held_lock's functions of the same names.
 void renew(const std::shared_ptr<loop>& loop, const std::shared_ptr<core::lease>& lease);

@@ -23,9 +23,6 @@ namespace pawl::blocking {
 [[noreturn]] void rethrow(const std::shared_ptr<core::engine>& engine,
                           const std::exception_ptr& exception);
 
-// Throws errc::unsupported in a fork of the client's process.
-void throw_if_forked(const loop& loop);
-
 // The completion of a coroutine that a caller waits for. Asio destroys a coroutine, and this with
 // it, when there is no memory to begin its next wait: the result is then std::bad_alloc.
 class call_completion {
@@ -122,7 +119,7 @@ private:
 template <class Result>
 Result run_blocking(loop& loop, boost::asio::awaitable<Result> work,
                     const std::stop_token& cancel = {}) {
-    throw_if_forked(loop);
+    loop.throw_if_forked();
     blocking_wait<Result> wait(loop, loop.engine);
     const std::stop_callback on_cancel(cancel, [&wait] { wait.cancel(); });
     return wait.wait_for(std::move(work));

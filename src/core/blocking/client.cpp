@@ -38,33 +38,12 @@ void rethrow(const std::shared_ptr<engine>& engine, const std::exception_ptr& ex
     }
 }
 
-void throw_if_forked(const loop& loop) {
-    if (loop.is_forked()) throw core::forked_client_error();
-}
-
 namespace {
-
-held_locks acquire_locks(const std::shared_ptr<loop>& loop, std::vector<std::string> names,
-                         const core::request& request, const std::stop_token& cancel,
-                         const std::shared_ptr<core::lock_owner_state>& owner = {}) {
-    auto acquired = run_blocking(
-        *loop, core::acquire_all(loop->engine, owner, std::move(names), request), cancel);
-    return access::make(std::move(acquired), loop);
-}
-
-held_lock acquire_lock_for(const std::shared_ptr<loop>& loop, std::string_view name, duration wait,
-                           const lock_options& options, const std::stop_token& cancel,
-                           const std::shared_ptr<core::lock_owner_state>& owner = {}) {
-    auto acquired = run_blocking(
-        *loop, core::try_acquire_for(loop->engine, owner, std::string(name), wait, options),
-        cancel);
-    return access::make(std::move(acquired), loop);
-}
 
 // Runs an operation on a hold. It is not cancelled: the answer must not be missed.
 void run_on_hold(const std::shared_ptr<loop>& loop, const std::shared_ptr<core::lease>& lease,
                  asio::awaitable<void> (engine::*operation)(std::shared_ptr<core::lease>)) {
-    throw_if_forked(*loop);
+    loop->throw_if_forked();
     if (loop->is_stopped())
         throw error(
             errc::lost,
@@ -78,14 +57,6 @@ void run_on_hold(const std::shared_ptr<loop>& loop, const std::shared_ptr<core::
 }
 
 }  // namespace
-
-held_lock acquire_lock(const std::shared_ptr<loop>& loop, std::string_view name,
-                       const core::request& request, const std::stop_token& cancel,
-                       const std::shared_ptr<core::lock_owner_state>& owner) {
-    auto acquired =
-        run_blocking(*loop, loop->engine->acquire(std::string(name), request, owner), cancel);
-    return access::make(std::move(acquired), loop);
-}
 
 void renew(const std::shared_ptr<loop>& loop, const std::shared_ptr<core::lease>& lease) {
     run_on_hold(loop, lease, &engine::renew);
@@ -181,46 +152,55 @@ client::~client() {
 }
 
 held_lock client::try_acquire(std::string_view name, try_options options, std::stop_token cancel) {
-    return acquire_lock(loop_, name, core::to_request(options), cancel);
+    return run_acquire(loop_, loop_->engine->acquire(std::string(name), core::to_request(options)),
+                       cancel);
 }
 
 held_lock client::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
-    return acquire_lock(loop_, name, core::request(options), cancel);
+    return run_acquire(loop_, loop_->engine->acquire(std::string(name), core::request(options)),
+                       cancel);
 }
 
 held_lock client::try_acquire_for(std::string_view name, duration wait, lock_options options,
                                   std::stop_token cancel) {
-    return acquire_lock_for(loop_, name, wait, options, cancel);
+    return run_acquire(
+        loop_, core::try_acquire_for(loop_->engine, {}, std::string(name), wait, options), cancel);
 }
 
 held_lock client::acquire_as(std::string_view name, std::string_view value, lock_options options,
                              std::stop_token cancel) {
-    return acquire_lock(loop_, name, core::request(options, {}, std::string(value)), cancel);
+    core::request request(options, {}, std::string(value));
+    return run_acquire(loop_, loop_->engine->acquire(std::string(name), std::move(request)),
+                       cancel);
 }
 
 held_lock client::try_acquire_as(std::string_view name, std::string_view value, try_options options,
                                  std::stop_token cancel) {
-    return acquire_lock(
-        loop_, name,
-        core::request(detail::to_lock_options(options), options.retry, std::string(value)), cancel);
+    core::request request(detail::to_lock_options(options), options.retry, std::string(value));
+    return run_acquire(loop_, loop_->engine->acquire(std::string(name), std::move(request)),
+                       cancel);
 }
 
 held_lock client::adopt(std::string_view name, std::string_view value, try_options options,
                         std::stop_token cancel) {
-    return acquire_lock(
-        loop_, name,
-        core::request(detail::to_lock_options(options), options.retry, std::string(value), true),
-        cancel);
+    core::request request(detail::to_lock_options(options), options.retry, std::string(value),
+                          true);
+    return run_acquire(loop_, loop_->engine->acquire(std::string(name), std::move(request)),
+                       cancel);
 }
 
 held_locks client::acquire_all(std::vector<std::string> names, lock_options options,
                                std::stop_token cancel) {
-    return acquire_locks(loop_, std::move(names), core::request(options), cancel);
+    return run_acquire(
+        loop_, core::acquire_all(loop_->engine, {}, std::move(names), core::request(options)),
+        cancel);
 }
 
 held_locks client::try_acquire_all(std::vector<std::string> names, try_options options,
                                    std::stop_token cancel) {
-    return acquire_locks(loop_, std::move(names), core::to_request(options), cancel);
+    return run_acquire(
+        loop_, core::acquire_all(loop_->engine, {}, std::move(names), core::to_request(options)),
+        cancel);
 }
 
 lock_info client::inspect(std::string_view name) {
@@ -255,26 +235,36 @@ lock_owner::lock_owner(client& locks)
 
 held_lock lock_owner::try_acquire(std::string_view name, try_options options,
                                   std::stop_token cancel) {
-    return acquire_lock(loop_, name, core::to_request(options), cancel, owner_);
+    return run_acquire(loop_,
+                       loop_->engine->acquire(std::string(name), core::to_request(options), owner_),
+                       cancel);
 }
 
 held_lock lock_owner::acquire(std::string_view name, lock_options options, std::stop_token cancel) {
-    return acquire_lock(loop_, name, core::request(options), cancel, owner_);
+    return run_acquire(
+        loop_, loop_->engine->acquire(std::string(name), core::request(options), owner_), cancel);
 }
 
 held_lock lock_owner::try_acquire_for(std::string_view name, duration wait, lock_options options,
                                       std::stop_token cancel) {
-    return acquire_lock_for(loop_, name, wait, options, cancel, owner_);
+    return run_acquire(
+        loop_, core::try_acquire_for(loop_->engine, owner_, std::string(name), wait, options),
+        cancel);
 }
 
 held_locks lock_owner::acquire_all(std::vector<std::string> names, lock_options options,
                                    std::stop_token cancel) {
-    return acquire_locks(loop_, std::move(names), core::request(options), cancel, owner_);
+    return run_acquire(
+        loop_, core::acquire_all(loop_->engine, owner_, std::move(names), core::request(options)),
+        cancel);
 }
 
 held_locks lock_owner::try_acquire_all(std::vector<std::string> names, try_options options,
                                        std::stop_token cancel) {
-    return acquire_locks(loop_, std::move(names), core::to_request(options), cancel, owner_);
+    return run_acquire(
+        loop_,
+        core::acquire_all(loop_->engine, owner_, std::move(names), core::to_request(options)),
+        cancel);
 }
 
 }  // namespace pawl::blocking

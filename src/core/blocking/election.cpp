@@ -12,7 +12,7 @@ election::election(client& locks, std::string name, lease_options options)
 
 held_lock election::campaign(duration wait, std::stop_token cancel) {
     const core::request campaign(detail::to_lock_options(options_, wait));
-    return acquire_lock(loop_, name_, campaign, cancel);
+    return run_acquire(loop_, loop_->engine->acquire(name_, campaign), cancel);
 }
 
 lock_info election::leader() { return run_blocking(*loop_, loop_->engine->inspect(name_)); }

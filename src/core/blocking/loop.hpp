@@ -83,6 +83,8 @@ public:
 
     [[nodiscard]] boost::asio::io_context& context() noexcept { return context_; }
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
+    // Throws errc::unsupported in a fork of the client's process.
+    void throw_if_forked() const { made_in_.throw_if_forked(); }
     // Called once, before the first `call` is made.
     void set_engine(std::shared_ptr<core::engine> client_engine);
     std::shared_ptr<core::engine> engine;

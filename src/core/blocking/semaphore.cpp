@@ -4,8 +4,7 @@
 #include <pawl/blocking/semaphore.hpp>
 
 #include "../engine/semaphore.hpp"
-#include "access.hpp"
-#include "blocking_wait.hpp"
+#include "acquire.hpp"
 
 #include <algorithm>
 
@@ -21,10 +20,9 @@ semaphore::semaphore(client& locks, std::string name, std::uint32_t permits, lea
 held_lock semaphore::request_permits(std::uint32_t permits, duration wait, bool single_attempt,
                                      const std::stop_token& cancel) {
     const auto options = detail::to_lock_options(options_, wait, lock_mode::permits, permits);
-    auto acquired = run_blocking(
-        *loop_, core::acquire_permits(loop_->engine, total_, name_, options, single_attempt),
-        cancel);
-    return access::make(std::move(acquired), loop_);
+    return run_acquire(loop_,
+                       core::acquire_permits(loop_->engine, total_, name_, options, single_attempt),
+                       cancel);
 }
 
 held_lock semaphore::acquire_permits(std::uint32_t permits, duration wait, std::stop_token cancel) {

@@ -49,7 +49,7 @@ void thread_holds::throw_if_deadlock(lock_mode mode) const {
 
 bool thread_holds::try_acquire(const lease_options& options, lock_mode mode) {
     const auto single = detail::to_lock_options(options, {}, mode);
-    auto lock = blocking::acquire_lock(loop_, name_, core::request(single, polling{}));
+    auto lock = run_acquire(loop_, loop_->engine->acquire(name_, core::request(single, polling{})));
     if (!lock) return false;
     keep(std::move(lock), mode);
     return true;
@@ -59,7 +59,7 @@ bool thread_holds::acquire(const lease_options& options, lock_mode mode, duratio
     if (wait == forever) throw_if_deadlock(mode);
     const auto waiting = detail::to_lock_options(options, std::max(wait, duration{}), mode);
     try {
-        keep(blocking::acquire_lock(loop_, name_, core::request(waiting)), mode);
+        keep(run_acquire(loop_, loop_->engine->acquire(name_, core::request(waiting))), mode);
         return true;
     } catch (const error& e) {
         if (e.reason() == errc::timed_out) return false;

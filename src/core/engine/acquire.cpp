@@ -3,7 +3,9 @@
 
 #include "acquire.hpp"
 
+#include "../lease/renewal_times.hpp"
 #include "../util/back_off.hpp"
+#include "../util/random.hpp"
 #include "attempt_pauses.hpp"
 #include "validate.hpp"
 
@@ -190,15 +192,21 @@ void lock_owner_state::remember(const std::string& name, const std::shared_ptr<l
     held_[name] = lease;
 }
 
-// Not a coroutine, so that the usual acquire has only its own frame.
-asio::awaitable<lease_handle> engine::acquire(std::string name, request asked,
-                                              std::shared_ptr<lock_owner_state> owner) {
-    if (is_polled(asked))
-        return poll(shared_from_this(), std::move(owner), std::move(name), std::move(asked));
-    if (owner) return acquire_for(std::move(owner), std::move(name), std::move(asked));
-    const auto give_up_at = end_of_wait(asked);
-    return acquire_unpolled(std::move(name), std::move(asked), give_up_at);
+claim engine::make_claim(std::string name, const lock_options& options) const {
+    const auto capabilities = backend_->capabilities();
+    check_ttl(options.ttl, capabilities);
+    check_durability(options.durable, capabilities);
+    return {.name = std::move(name),
+            .owner = make_owner(),
+            .ttl = service_ttl(std::min<duration>(options.ttl, options.max_hold), capabilities),
+            .mode = options.mode,
+            .fenced = options.fenced,
+            .fair = options.fair,
+            .permits = options.permits,
+            .total_permits = options.total_permits};
 }
+
+std::string engine::make_owner() const { return random_hex(time(), 16); }
 
 // When a request that is sent now gives up. A single attempt does not wait.
 time_point engine::end_of_wait(const request& asked) const {
@@ -260,13 +268,18 @@ asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_sta
             co_await confirm_durability({&handle, 1}, durable, give_up_at);
         co_return handle;
     }
-    handle = co_await acquire_unpolled(name, std::move(asked), give_up_at);
+    handle = co_await acquire(name, std::move(asked), nullptr, give_up_at);
     if (handle.held_lease) owner->remember(name, handle.held_lease);
     co_return handle;
 }
 
-asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request asked,
-                                                       time_point give_up_at) {
+asio::awaitable<lease_handle> engine::acquire(std::string name, request asked,
+                                              std::shared_ptr<lock_owner_state> owner,
+                                              std::optional<time_point> wait_end) {
+    if (is_polled(asked)) co_return co_await poll(shared_from_this(), owner, name, asked);
+    if (owner) co_return co_await acquire_for(owner, name, asked);
+    const auto wait_ends_at = wait_end.value_or(end_of_wait(asked));
+    auto give_up_at = wait_ends_at;
     const auto& options = asked.options;
     check_name(name);
     check_options(options);
@@ -286,7 +299,6 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
     bool is_first = !waiter || waiter->is_first();
     if (!is_first) is_first = co_await waiter->wait_until_first(give_up_at);
     if (!is_first) throw timeout_error(name, asked);
-    const auto wait_ends_at = give_up_at;
     std::unique_ptr<attempt_pauses> pauses;  // few acquires need them
     for (;;) {
         const auto began = time().now();
@@ -301,7 +313,7 @@ asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request
         } catch (const error& e) {
             failure = e;
         }
-        throw_if_forked();
+        made_in_.throw_if_forked();
         if (granted) {
             auto handle = keep(reservation, std::move(*granted));
             if (options.durable != durability::primary)

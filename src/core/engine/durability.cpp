@@ -25,7 +25,7 @@ asio::awaitable<void> engine::confirm_durability(std::span<const lease_handle> g
     } catch (const error& e) {
         failure = e;
     }
-    throw_if_forked();
+    made_in_.throw_if_forked();
     const auto lost = std::ranges::find_if(
         granted, [](const lease_handle& each) { return !each.held_lease->is_held(); });
     if (lost != granted.end())

@@ -4,11 +4,9 @@
 #include "engine.hpp"
 
 #include "../lease/loss_watchdog.hpp"
-#include "../lease/renewal_times.hpp"
 #include "../store/permits.hpp"
 #include "../util/exhausted.hpp"
 #include "../util/inline_executor.hpp"
-#include "../util/random.hpp"
 #include "validate.hpp"
 
 #include <pawl/incomplete_list.hpp>
@@ -127,7 +125,7 @@ asio::awaitable<std::vector<lease_handle>> engine::acquire_batch(
         reservations.push_back(reserve_lease(claims.back(), options.max_hold));
     }
     auto grants = co_await live_backend().acquire_batch(claims, give_up_at);
-    throw_if_forked();
+    made_in_.throw_if_forked();
     for (std::size_t i = 0; i < grants.size(); ++i)
         handles.push_back(keep(reservations[i], std::move(grants[i])));
     if (options.durable != durability::primary && !handles.empty())
@@ -150,7 +148,7 @@ asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string v
         granted = co_await live_backend().adopt(claim);
     else
         granted = co_await live_backend().acquire(claim, time().now());
-    throw_if_forked();
+    made_in_.throw_if_forked();
     if (!granted) co_return lease_handle{};
     auto handle = keep(reservation, std::move(*granted));
     if (options.durable != durability::primary)
@@ -159,36 +157,16 @@ asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string v
 }
 
 void engine::throw_if_closed() const {
-    throw_if_forked();
+    made_in_.throw_if_forked();
     if (has_given_up_) throw error(errc::exhausted, given_up);
     if (closing_.has_reached(close_stage::closed))
         throw error(errc::cancelled, "The client is closed; make a new one.");
 }
 
-void engine::throw_if_forked() const {
-    if (is_forked()) throw forked_client_error();
-}
-
 backend& engine::live_backend() const {
-    throw_if_forked();
+    made_in_.throw_if_forked();
     return *backend_;
 }
-
-claim engine::make_claim(std::string name, const lock_options& options) const {
-    const auto capabilities = backend_->capabilities();
-    check_ttl(options.ttl, capabilities);
-    check_durability(options.durable, capabilities);
-    return {.name = std::move(name),
-            .owner = make_owner(),
-            .ttl = service_ttl(std::min<duration>(options.ttl, options.max_hold), capabilities),
-            .mode = options.mode,
-            .fenced = options.fenced,
-            .fair = options.fair,
-            .permits = options.permits,
-            .total_permits = options.total_permits};
-}
-
-std::string engine::make_owner() const { return random_hex(time(), 16); }
 
 // Without renewals the client has no locks. So it is given up when the keeper's coroutine ends
 // before the client is closed: for lack of memory, which may also make Asio destroy the coroutine.
@@ -274,12 +252,12 @@ asio::awaitable<bool> engine::resize(std::string name, std::uint32_t permits) {
 }
 
 asio::awaitable<void> engine::renew(std::shared_ptr<lease> lease) {
-    throw_if_forked();
+    made_in_.throw_if_forked();
     co_await keeper_->renew_now(std::move(lease));
 }
 
 asio::awaitable<void> engine::downgrade(std::shared_ptr<lease> lease) {
-    throw_if_forked();
+    made_in_.throw_if_forked();
     const auto mode = lease->granted_hold().claim.mode;
     if (mode == lock_mode::shared) {
         if (lease->state() != lock_state::held && lease->state() != lock_state::at_risk)
@@ -302,9 +280,11 @@ asio::awaitable<examination> engine::examine() {
 
 detail::outcome engine::outcome_of(const std::exception_ptr& exception) const noexcept {
     detail::outcome ended;
-    const auto set = [&ended](const boost::system::error_code& code, const char* message) {
+    const auto set = [&](const boost::system::error_code& code, const char* message) {
+        const bool is_given_up = has_given_up_ && code == make_error_code(errc::cancelled);
         ended.code = code;
-        ended.message = message;
+        if (is_given_up) ended.code = make_error_code(errc::exhausted);
+        ended.message = is_given_up ? given_up : message;
     };
     const auto exhausted = make_error_code(errc::exhausted);
     const auto unknown = make_error_code(errc::protocol);
@@ -316,8 +296,6 @@ detail::outcome engine::outcome_of(const std::exception_ptr& exception) const no
         } catch (const boost::system::system_error& e) {
             if (e.code() != asio::error::operation_aborted)
                 set(exhausted, e.what());
-            else if (has_given_up_)
-                set(exhausted, given_up);
             else if (closing_.has_reached(close_stage::closed))
                 set(make_error_code(errc::cancelled), "The client was closed; make a new one.");
             else

@@ -25,6 +25,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <optional>
 
 namespace pawl::core {
 
@@ -65,9 +66,11 @@ public:
     [[nodiscard]] runtime& time() const noexcept { return *options_.time; }
 
     // Strand. With a try policy, the handle is empty if the lock is taken. Throws pawl::error.
-    // Without a lock_owner, each call acts as a new one. Defined in acquire.cpp.
+    // Without a lock_owner, each call acts as a new one. `wait_end`: of a wait that has begun;
+    // empty: the wait begins now. Defined in acquire.cpp.
     boost::asio::awaitable<lease_handle> acquire(std::string name, request asked,
-                                                 std::shared_ptr<lock_owner_state> owner = {});
+                                                 std::shared_ptr<lock_owner_state> owner = {},
+                                                 std::optional<time_point> wait_end = {});
 
     // True if the service has the capability that `acquire_batch` needs, for these names.
     [[nodiscard]] bool can_acquire_batch(std::span<const std::string> names) const {
@@ -169,13 +172,9 @@ private:
 
     void prepare(const service& service);
     void throw_if_closed() const;
-    void throw_if_forked() const;
     [[nodiscard]] time_point end_of_wait(const request& asked) const;
     boost::asio::awaitable<lease_handle> acquire_for(std::shared_ptr<lock_owner_state> owner,
                                                      std::string name, request asked);
-    // Repeats attempts that may wait at the service until `give_up_at`, or makes a single one.
-    boost::asio::awaitable<lease_handle> acquire_unpolled(std::string name, request asked,
-                                                          time_point give_up_at);
     claim make_claim(std::string name, const lock_options& options) const;
     std::string make_owner() const;
     lease_keeper::reservation reserve_lease(claim requested, duration max_hold);

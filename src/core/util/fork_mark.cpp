@@ -21,6 +21,10 @@ const int counts_forks = [] {
 
 std::uint32_t fork_generation() noexcept { return fork_count.load(std::memory_order_relaxed); }
 
+void fork_mark::throw_if_forked() const {
+    if (is_forked()) throw forked_client_error();
+}
+
 error forked_client_error() {
     return {errc::unsupported,
             "This client belongs to the parent of this process; make a client after the fork."};

@@ -17,6 +17,8 @@ namespace pawl::core {
 class fork_mark {
 public:
     [[nodiscard]] bool is_forked() const noexcept { return generation_ != fork_generation(); }
+    // Throws `forked_client_error`.
+    void throw_if_forked() const;
 
 private:
     std::uint32_t generation_ = fork_generation();

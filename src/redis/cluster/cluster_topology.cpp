@@ -105,7 +105,7 @@ std::string cluster_topology::unknown_master_failure() const {
 }
 
 void cluster_topology::check_open() const {
-    if (made_in_.is_forked()) throw core::forked_client_error();
+    made_in_.throw_if_forked();
     if (is_closing_) throw error(errc::cancelled, "The client is closed; make a new one.");
 }
 

@@ -69,9 +69,9 @@ private:
 // that then waits. The server's writes have one order, so a replica with this write has the grant.
 class acknowledgements::attempt {
 public:
-    attempt(acknowledgements& parent, const request& requested)
+    attempt(acknowledgements& parent, const request& wanted)
         : parent_(parent),
-          request_(requested),
+          request_(wanted),
           time_(*parent.context_.time),
           pauses_(time_, parent.bounds_.pauses()),
           timer_(time_, parent.context_.strand) {}
@@ -240,8 +240,8 @@ acknowledgements::acknowledgements(const topology_factory& connect, const backen
       servers_(connect),
       turns_(*context_.time, context_.strand) {}
 
-asio::awaitable<void> acknowledgements::wait(const request& requested) {
-    attempt own_attempt(*this, requested);
+asio::awaitable<void> acknowledgements::wait(const request& wanted) {
+    attempt own_attempt(*this, wanted);
     co_await own_attempt.run();
 }
 

@@ -36,7 +36,7 @@ public:
         std::function<boost::asio::awaitable<renewal::outcome>(topology&)> write;
     };
     // Throws errc::not_durable, errc::lost, errc::unsupported, or as `throw_if_error`.
-    boost::asio::awaitable<void> wait(const request& requested);
+    boost::asio::awaitable<void> wait(const request& wanted);
 
     boost::asio::awaitable<void> close(time_point give_up_at) {
         return servers_->close(give_up_at);

@@ -14,15 +14,10 @@ namespace asio = boost::asio;
 
 namespace pawl::redis {
 
-client_tasks::client_tasks(const backend_context& context)
-    : context_(context), operations_ended_(*context.time, context.strand) {
-    operations_ended_.prepare();
-}
-
 asio::awaitable<void> client_tasks::wait_until_idle(undo_queues& undos, time_point deadline) {
-    while ((active_operations_ > 0 || !undos.empty()) && context_.time->now() < deadline) {
-        if (active_operations_ > 0)
-            co_await operations_ended_.wait_until(deadline);
+    while ((!operations_.empty() || !undos.empty()) && context_.time->now() < deadline) {
+        if (!operations_.empty())
+            co_await operations_.wait_until(deadline);
         else
             co_await undos.wait_until_empty(deadline);
     }

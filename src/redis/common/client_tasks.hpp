@@ -8,6 +8,7 @@
 #include "undo_queues.hpp"
 
 #include "../../core/util/fork_mark.hpp"
+#include "../../core/util/in_flight.hpp"
 #include "../../core/util/wakeup.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -20,23 +21,11 @@ namespace pawl::redis {
 // Used on one strand. The context must outlive it.
 class client_tasks {
 public:
-    explicit client_tasks(const backend_context& context);
+    explicit client_tasks(const backend_context& context)
+        : context_(context), operations_(*context.time, context.strand) {}
 
-    // Counts an operation for whose end `close` waits.
-    class operation_guard {
-    public:
-        explicit operation_guard(client_tasks& owner) noexcept : owner_(owner) {
-            ++owner_.active_operations_;
-        }
-        ~operation_guard() {
-            if (--owner_.active_operations_ == 0) owner_.operations_ended_.notify();
-        }
-        operation_guard(const operation_guard&) = delete;
-        operation_guard& operator=(const operation_guard&) = delete;
-
-    private:
-        client_tasks& owner_;
-    };
+    // `close` waits for the ends of the operations that have a guard here.
+    [[nodiscard]] core::in_flight& operations() noexcept { return operations_; }
 
     // A pause within such an operation. `end_pauses` ends it early.
     class interruptible_pause {
@@ -73,10 +62,7 @@ public:
 private:
     const backend_context& context_;
     const core::fork_mark made_in_;
-    // The wait for the operations. Its timer is created early, so that closing needs no memory and
-    // no new timer.
-    core::wakeup operations_ended_;
-    unsigned active_operations_ = 0;
+    core::in_flight operations_;
     std::list<core::wakeup*> pauses_;
     bool is_closing_ = false;
 };

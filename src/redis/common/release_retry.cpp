@@ -15,7 +15,7 @@ namespace pawl::redis {
 // is a master again, or the slot is back.
 asio::awaitable<void> retry_release(server_access& access, client_tasks& tasks, std::string key,
                                     const request_sender& send, duration ttl) {
-    const client_tasks::operation_guard operation(tasks);
+    const core::in_flight::guard operation(tasks.operations());
     const auto deadline = access.now() + ttl;
     core::back_off pauses(access.time(), access.bounds().pauses());
     client_tasks::interruptible_pause retry_pause(tasks);
@@ -24,7 +24,7 @@ asio::awaitable<void> retry_release(server_access& access, client_tasks& tasks, 
             co_await retry_pause.wait_until(std::min(deadline, access.now() + pauses.next_pause()));
         if (!is_open || tasks.is_forked()) co_return;
         try {
-            co_await access.connected_link_of(key, deadline);
+            co_await connected_link_of(access.servers(), key, deadline);
             const auto reply = co_await send(deadline);
             if (reply.type != reply::kind::error || !may_succeed_later(reply.text)) co_return;
         } catch (const error&) {}

@@ -20,6 +20,7 @@ namespace pawl::redis {
 
 class renewal_call {
 public:
+    [[nodiscard]] const script& code() const noexcept { return code_; }
     [[nodiscard]] script_call command(const server_words&) const {
         return {code_, keys_, arguments_};
     }

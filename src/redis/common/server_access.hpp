@@ -17,11 +17,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace pawl::redis {
+
+// The key that decides which server has the lock of this name.
+using key_function = std::function<std::string(std::string_view name)>;
 
 // Used on one strand.
 class server_access {
@@ -50,17 +54,6 @@ public:
     }
     time_point release_deadline(const hold& held) const {
         return redis::release_deadline(held, now(), options_.reply_timeout);
-    }
-    // The link for the next request about this key. Ask again after each wait that precedes the
-    // request: the key may move.
-    [[nodiscard]] link& link_of(std::string_view key) const noexcept {
-        return servers_->link_of(key);
-    }
-    // Waits until the link of the key is connected, and returns it. The client knows the server's
-    // session only through its connection.
-    [[nodiscard]] boost::asio::awaitable<link*> connected_link_of(std::string_view key,
-                                                                  time_point give_up_at) const {
-        return redis::connected_link_of(*servers_, key, give_up_at);
     }
     // Call this before a request over this link that may have to be undone. Throws
     // errc::unavailable when too many undos for its server are pending.

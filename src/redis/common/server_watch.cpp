@@ -21,9 +21,9 @@ bool server_watch::report_if_other_server(const link& connected_link) {
 
 // A pushed grant has the short deadline of its claim window, which does not tell when it was made.
 bool server_watch::was_confirmed_before_failover(const link& server_link,
-                                                 const renewal& requested) const {
+                                                 const renewal& refused) const {
     const auto known = known_servers_.find(&server_link);
-    const auto& held = *requested.held;
+    const auto& held = *refused.held;
     if (known == known_servers_.end() || held.grant.needs_renewal) return false;
     const auto confirmed_at = held.grant.deadline + drift(held.claim.ttl) - held.claim.ttl;
     return confirmed_at < known->second.epoch_since;

@@ -25,7 +25,7 @@ public:
     bool report_if_other_server(const link& connected_link);
     // The last answer about the hold came before the failover of which the link learned last.
     [[nodiscard]] bool was_confirmed_before_failover(const link& server_link,
-                                                     const renewal& requested) const;
+                                                     const renewal& refused) const;
 
 private:
     struct known_server {

@@ -56,20 +56,23 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
     // Not a comparison with the present: a wait that has begun may be over.
     const bool is_blocking = give_up_at != time_point::min();
     const auto deadline = reply_deadline(is_blocking, give_up_at);
-    auto* server_link = &scripts_.link_of(record.lock_keys);
-    if (!server_link->connected())
-        server_link = co_await connected_link_of(record.lock_keys.lock(), deadline);
-    check_room_for_undo(*server_link);
-    undo_guard.about_to_send(undos_.of(*server_link));
-    auto value = make_value(record.value_prefix(), scripts_.wall_ms());
-    const acquire_call call{.lock_keys = record.lock_keys,
-                            .value = value,
-                            .ttl_ms = milliseconds_text(requested.ttl),
-                            .fenced = requested.fenced};
-    sending_time sent{time()};
+    std::string value;
+    acquire_call call{.lock_keys = record.lock_keys,
+                      .value = {},
+                      .ttl_ms = milliseconds_text(requested.ttl),
+                      .fenced = requested.fenced};
+    time_point sent_at;
+    const auto compose_call = [&](const link& asked) {
+        check_room_for_undo(asked);
+        undo_guard.about_to_send(undos_.of(asked));
+        value = make_value(record.value_prefix(), scripts_.wall_ms());
+        call.value = value;
+        sent_at = now();
+        return call.command(scripts_.words_at(asked));
+    };
     const auto server_reply =
-        co_await scripts_.run(record.lock_keys, call, deadline, prelude::none, server_link, &sent);
-    scripts_.note_round_trip(now() - sent.at);
+        co_await follow_key(*servers_, record.lock_keys.lock(), deadline, compose_call);
+    scripts_.note_round_trip(now() - sent_at);
     if (server_reply.type == reply::kind::error) {
         if (proves_no_change(server_reply.text))
             undo_guard.set_state(acquire_attempt::state::settled);
@@ -79,7 +82,7 @@ asio::awaitable<std::optional<grant>> locks::take_free_lock(acquire_attempt& und
     undo_guard.set_state(acquire_attempt::state::settled);
     queue_.set_expects_to_wait(!outcome.granted);
     if (!outcome.granted) co_return std::nullopt;
-    co_return make_grant(requested, outcome, std::move(value), sent.at);
+    co_return make_grant(requested, outcome, std::move(value), sent_at);
 }
 
 }  // namespace pawl::redis::native

@@ -45,24 +45,28 @@ asio::awaitable<std::vector<grant>> locks::acquire_batch(std::span<const claim> 
     try {
         const auto deadline = reply_deadline(give_up_at > now(), give_up_at);
         const auto first_keys = scripts_.scheme().keys_of(requested.front().name);
-        auto* server_link = &scripts_.link_of(first_keys);
-        if (!server_link->connected())
-            server_link = co_await connected_link_of(first_keys.lock(), deadline);
-        check_room_for_undo(*server_link);
+        if (!servers_->link_of(first_keys.lock()).connected())
+            co_await connected_link_of(*servers_, first_keys.lock(), deadline);
         acquire_batch_call call{
             milliseconds_text(requested.front().ttl), requested.front().fenced, {}};
         grants.reserve(requested.size());
-        for (const auto& requested_lock : requested) {
-            const auto record = records_.make_record(requested_lock.name, requested_lock.owner);
-            attempts.emplace_back(record, records_.leave_of(record), requested_lock.ttl);
+        for (const auto& each : requested) {
+            const auto record = records_.make_record(each.name, each.owner);
+            attempts.emplace_back(record, records_.leave_of(record), each.ttl);
             auto& entry = grants.emplace_back();
             entry.stored_value = make_value(record->value_prefix(), scripts_.wall_ms());
             call.locks.push_back({record->lock_keys, entry.stored_value});
         }
-        for (auto& attempt : attempts)
-            attempt.undo_guard.about_to_send(undos_.of(*server_link));
-        const auto sent_at = now();
-        const auto server_reply = co_await scripts_.run(first_keys, call, deadline);
+        time_point sent_at;
+        const auto compose_call = [&](const link& asked) {
+            check_room_for_undo(asked);
+            for (auto& attempt : attempts)
+                attempt.undo_guard.about_to_send(undos_.of(asked));
+            sent_at = now();
+            return call.command(scripts_.words_at(asked));
+        };
+        const auto server_reply =
+            co_await follow_key(*servers_, first_keys.lock(), deadline, compose_call);
         if (server_reply.type == reply::kind::error) {
             // The script uses two keys of each lock, and any of them may be of another type.
             std::vector<typed_key> used_keys;

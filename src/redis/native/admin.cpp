@@ -104,11 +104,11 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     std::set<std::string> names;
     key_listing listed;
-    co_await scan(listed, scripts_.scheme().glob(prefix), "string");
+    co_await listing_.scan(listed, scripts_.scheme().glob(prefix), "string");
     for (const auto& key : listed.keys) {
         if (auto name = scripts_.scheme().name_of(key)) names.insert(std::move(*name));
     }
-    co_return co_await inspect_all(listed, std::move(names), is_held);
+    co_return co_await listing_.inspect_all(listed, std::move(names), lock_listing::is_held);
 }
 
 asio::awaitable<bool> locks::force_release(std::string_view name, fencing_token expected) {

@@ -37,10 +37,7 @@ asio::awaitable<std::optional<grant>> caller_values::acquire(const claim& reques
     acquire_attempt attempt(std::move(undo), requested.ttl);
     const auto deadline = access_.try_deadline();
     try {
-        auto* server_link = &scripts_.link_of(lock_keys);
-        access_.check_room_for_undo(*server_link);
-        if (!server_link->connected())
-            server_link = co_await access_.connected_link_of(lock_keys.lock(), deadline);
+        access_.check_room_for_undo(access_.servers().link_of(lock_keys.lock()));
         const acquire_call call{.lock_keys = lock_keys,
                                 .value = requested.value,
                                 .ttl_ms = milliseconds_text(requested.ttl),
@@ -49,9 +46,14 @@ asio::awaitable<std::optional<grant>> caller_values::acquire(const claim& reques
         // grant any more.
         std::optional<grant> result(std::in_place);
         result->stored_value = requested.value;
-        attempt.about_to_send(access_.undos().of(*server_link));
-        const auto sent_at = access_.now();
-        const auto server_reply = co_await scripts_.run(lock_keys, call, deadline);
+        time_point sent_at;
+        const auto compose_call = [&](const link& asked) {
+            attempt.about_to_send(access_.undos().of(asked));
+            sent_at = access_.now();
+            return call.command(scripts_.words_at(asked));
+        };
+        const auto server_reply =
+            co_await follow_key(access_.servers(), lock_keys.lock(), deadline, compose_call);
         if (server_reply.type == reply::kind::error) {
             if (proves_no_change(server_reply.text))
                 attempt.set_state(acquire_attempt::state::settled);

@@ -4,7 +4,7 @@
 #include "latches.hpp"
 
 #include "../common/lock_base.hpp"
-#include "../topology/connected_link.hpp"
+#include "../topology/follow_key.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 #include "calls/latch_calls.hpp"

@@ -41,28 +41,31 @@ short_text lock_scripts::token_floor(const session& server_session) const {
 }
 
 // Once for each request, so it asks for the session once.
-server_words lock_scripts::words_of_server::operator()(const link& server_link) const {
-    const auto& session = server_link.current();
-    auto& texts = parent.session_texts_[&server_link];
+const server_words& lock_scripts::words_at(const link& asked) {
+    const auto& session = asked.current();
+    auto& texts = session_texts_[&asked];
+    auto& words = texts.words;
     const std::chrono::microseconds since_1970(session.time_us);
     if (texts.since_1970 != since_1970 || texts.epoch != session.epoch ||
         texts.replication != session.replication) {
-        texts.floor = parent.token_floor(session);
+        words.token_floor = token_floor(session);
         texts.since_1970 = since_1970;
         texts.epoch = session.epoch;
         texts.replication = session.replication;
     }
-    std::string_view channel_prefix = parent.scheme_.channel_prefix();
+    words.publish_command = session.publish_command();
+    words.count_command = session.count_command();
+    words.channel_prefix = scheme_.channel_prefix();
     if (!session.channel_tag.empty()) {
         if (texts.channel_prefix.empty())
-            texts.channel_prefix = tagged_prefix(channel_prefix, session.channel_tag);
-        channel_prefix = texts.channel_prefix;
+            texts.channel_prefix = tagged_prefix(words.channel_prefix, session.channel_tag);
+        words.channel_prefix = texts.channel_prefix;
     }
     // In a cluster the floor has the replication id, which serves for both.
-    const auto run = session.replication.empty() ? std::string_view(session.run_id).substr(0, 16)
-                                                 : std::string_view();
-    return {session.publish_command(), session.count_command(), channel_prefix, texts.floor,
-            short_text(run)};
+    words.run =
+        short_text(session.replication.empty() ? std::string_view(session.run_id).substr(0, 16)
+                                               : std::string_view());
+    return words;
 }
 
 asio::awaitable<void> lock_scripts::throw_if_lock_error(const reply& reply, const keys& lock_keys) {

@@ -6,8 +6,8 @@
 
 #include "../common/keys.hpp"
 #include "../common/server_access.hpp"
-#include "../scripting/run_script.hpp"
 #include "../scripting/server_words.hpp"
+#include "../topology/follow_key.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -25,20 +25,19 @@ public:
     lock_scripts& operator=(const lock_scripts&) = delete;
 
     [[nodiscard]] const key_scheme& scheme() const noexcept { return scheme_; }
-    [[nodiscard]] link& link_of(const keys& lock_keys) const noexcept {
-        return access_.link_of(lock_keys.lock());
-    }
-    // Runs the script of the call at the server of the lock. All arguments must outlive the
-    // operation. `known` as in run_script.
+    // Runs the script of the call at the server of the lock, as `follow_key` does.
     template <class Call>
-    [[nodiscard]] boost::asio::awaitable<reply> run(const keys& lock_keys, const Call& call,
-                                                    time_point give_up_at,
-                                                    prelude usual = prelude::none,
-                                                    link* known = nullptr,
-                                                    sending_time* sent = nullptr) const {
-        return run_script(access_.servers(), lock_keys.lock(), call, words_of_, give_up_at, usual,
-                          known, nullptr, sent);
+    [[nodiscard]] boost::asio::awaitable<answer> run(const keys& lock_keys, const Call& call,
+                                                     time_point give_up_at,
+                                                     prelude usual = prelude::none) {
+        const auto compose_call = [this, &call](const link& asked) {
+            return call.command(words_at(asked));
+        };
+        return follow_key(access_.servers(), lock_keys.lock(), give_up_at, compose_call, usual);
     }
+    // The arguments of the scripts that depend on the server. Valid until the next call for the
+    // same link, and so for a request that is sent at once.
+    [[nodiscard]] const server_words& words_at(const link& asked);
     // If the reply is an error, throws the matching error for that lock.
     boost::asio::awaitable<void> throw_if_lock_error(const reply& reply, const keys& lock_keys);
     // The wall clock, in ms since 1970.
@@ -53,24 +52,18 @@ private:
     // connection was made: every later token must be above it. KEEP_MS is how long the server keeps
     // an unused counter.
     [[nodiscard]] short_text token_floor(const session& server_session) const;
-    struct words_of_server {
-        const lock_scripts& parent;
-        server_words operator()(const link& server_link) const;
-    };
-    // What is made from a server's session, until the session changes. Never erased, since requests
-    // refer to it.
+    // What is made from a server's session, until the session changes.
     struct session_texts {
+        server_words words;
         std::string channel_prefix;  // if the session has a channel tag
         std::chrono::microseconds since_1970{-1};
         std::uint64_t epoch = 0;
         std::string replication;
-        short_text floor;
     };
 
     server_access& access_;
     const key_scheme scheme_;
-    const words_of_server words_of_{*this};
-    mutable std::map<const link*, session_texts> session_texts_;
+    std::map<const link*, session_texts> session_texts_;
     duration round_trip_{};
 };
 

@@ -48,7 +48,7 @@ void locks::on_connected(const link& connected_link) {
 }
 
 std::string locks::unreachable_reason(std::string_view name) const {
-    return scripts_.link_of(scripts_.scheme().keys_of(name)).connection_failure();
+    return servers_->link_of(key_of(name)).connection_failure();
 }
 
 spi::capabilities locks::capabilities() const noexcept {

@@ -51,37 +51,33 @@ asio::awaitable<std::optional<grant>> queue_client::queue_up(acquire_attempt& un
     auto& own_waiter = attempt.own_waiter;
     const auto& own_record = *own_waiter.record;
     const auto deadline = access_.reply_deadline(is_blocking, give_up_at);
-    auto* server_link = &scripts_.link_of(own_record.lock_keys);
-    if (!server_link->connected())
-        server_link = co_await access_.connected_link_of(own_record.lock_keys.lock(), deadline);
-    access_.check_room_for_undo(*server_link);
     const bool is_plain = requested.mode == lock_mode::exclusive && !requested.fair;
-    undo_guard.about_to_send(access_.undos().of(*server_link));
-    // From now on the attempt has an undo, also for a hold that a release in this process gives it.
-    own_waiter.can_be_successor = is_plain;
-    own_waiter.sent_at = access_.now();
-    auto value = make_value(own_record.value_prefix(), scripts_.wall_ms());
-    const acquire_call call{.lock_keys = own_record.lock_keys,
-                            .value = value,
-                            .ttl_ms = milliseconds_text(requested.ttl),
-                            .fenced = requested.fenced,
-                            .waiter = is_blocking ? own_record.member() : std::string_view(),
-                            .value_prefix = own_record.value_prefix(),
-                            .claim_window_ms = milliseconds_text(own_waiter.claim_window),
-                            .place_ms = std::to_string(access_.bounds().waiter_place_ms)};
+    std::string value;
+    acquire_call call{.lock_keys = own_record.lock_keys,
+                      .value = {},
+                      .ttl_ms = milliseconds_text(requested.ttl),
+                      .fenced = requested.fenced,
+                      .waiter = is_blocking ? own_record.member() : std::string_view(),
+                      .value_prefix = own_record.value_prefix(),
+                      .claim_window_ms = milliseconds_text(own_waiter.claim_window),
+                      .place_ms = std::to_string(access_.bounds().waiter_place_ms)};
     const acquire_any_mode_call any_mode_call{
         .acquire = call, .mode = own_waiter.mode_code, .total_permits = own_waiter.total_permits};
-    reply server_reply;
-    sending_time sent{access_.time()};
-    const auto& lock_keys = own_record.lock_keys;
-    if (is_plain)
-        server_reply =
-            co_await scripts_.run(lock_keys, call, deadline, prelude::none, nullptr, &sent);
-    else
-        server_reply = co_await scripts_.run(lock_keys, any_mode_call, deadline, prelude::none,
-                                             nullptr, &sent);
-    scripts_.note_round_trip(access_.now() - sent.at);
-    own_waiter.sent_at = sent.at;
+    const auto compose_call = [&](const link& asked) {
+        access_.check_room_for_undo(asked);
+        undo_guard.about_to_send(access_.undos().of(asked));
+        // From now on the attempt has an undo, also for a hold that a release in this process gives
+        // it.
+        own_waiter.can_be_successor = is_plain;
+        value = make_value(own_record.value_prefix(), scripts_.wall_ms());
+        call.value = value;
+        own_waiter.sent_at = access_.now();
+        const auto& words = scripts_.words_at(asked);
+        return is_plain ? call.command(words) : any_mode_call.command(words);
+    };
+    const auto server_reply =
+        co_await follow_key(access_.servers(), own_record.lock_keys.lock(), deadline, compose_call);
+    scripts_.note_round_trip(access_.now() - own_waiter.sent_at);
     if (server_reply.type == reply::kind::error) {
         // A release in this process may have handed the lock to this waiter meanwhile.
         if (proves_no_change(server_reply.text) && !own_waiter.received_grant)
@@ -131,8 +127,9 @@ void queue_client::on_message(std::string_view payload) {
 }
 
 void queue_client::on_connected(const link& connected_link) {
-    waiters_.notify_if(
-        [&](const keys& lock_keys) { return &scripts_.link_of(lock_keys) == &connected_link; });
+    waiters_.notify_if([&](const keys& lock_keys) {
+        return &access_.servers().link_of(lock_keys.lock()) == &connected_link;
+    });
 }
 
 }  // namespace pawl::redis::native

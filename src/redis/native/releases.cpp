@@ -5,7 +5,7 @@
 
 #include "../common/release_retry.hpp"
 #include "../common/values.hpp"
-#include "../topology/connected_link.hpp"
+#include "../topology/follow_key.hpp"
 #include "../transport/numbers.hpp"
 #include "../transport/server_errors.hpp"
 #include "wrong_type.hpp"
@@ -26,7 +26,7 @@ asio::awaitable<releases::sent_release> releases::send_release(const keys& lock_
                                                                std::string_view stored_value,
                                                                const local_successor& successor,
                                                                bool queue_first,
-                                                               time_point give_up_at, link* known) {
+                                                               time_point give_up_at) {
     std::string value, ttl_ms;
     release_call call{.lock_keys = lock_keys, .value = stored_value, .queue_first = queue_first};
     if (successor.record) {
@@ -37,7 +37,7 @@ asio::awaitable<releases::sent_release> releases::send_release(const keys& lock_
         call.successor_ttl_ms = ttl_ms;
     }
     sent_release sent;
-    sent.server_reply = co_await scripts_.run(lock_keys, call, give_up_at, prelude::none, known);
+    sent.server_reply = co_await scripts_.run(lock_keys, call, give_up_at);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
@@ -54,10 +54,10 @@ asio::awaitable<releases::sent_release> releases::send_non_exclusive_release(
 // Not a coroutine of its own, which would cost an allocation.
 asio::awaitable<releases::sent_release> releases::send_release_by_mode(
     const hold& held, const keys& lock_keys, const local_successor& successor, bool queue_first,
-    time_point give_up_at, link* known) {
+    time_point give_up_at) {
     const auto& stored_value = held.grant.stored_value;
     if (held.claim.mode == lock_mode::exclusive)
-        return send_release(lock_keys, stored_value, successor, queue_first, give_up_at, known);
+        return send_release(lock_keys, stored_value, successor, queue_first, give_up_at);
     return send_non_exclusive_release(lock_keys, stored_value, give_up_at);
 }
 
@@ -89,7 +89,7 @@ asio::awaitable<release_result> releases::diagnose_wrong_type(const hold& held,
 }
 
 asio::awaitable<release_result> releases::release(const hold& held) {
-    const client_tasks::operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     auto lock_keys = scripts_.scheme().keys_of(held.claim.name, std::exchange(spare_key_text_, {}));
     const auto give_up_at = access_.release_deadline(held);
     auto result = release_result::unknown;
@@ -99,9 +99,10 @@ asio::awaitable<release_result> releases::release(const hold& held) {
     undo_queue::origin origin;
     try {
         // Choose the successor after the wait for a connection: a waiter may leave at any time.
-        auto* server_link = &scripts_.link_of(lock_keys);
+        auto* server_link = &access_.servers().link_of(lock_keys.lock());
         if (!server_link->connected())
-            server_link = co_await access_.connected_link_of(lock_keys.lock(), give_up_at);
+            server_link =
+                co_await connected_link_of(access_.servers(), lock_keys.lock(), give_up_at);
         successor = choose_successor(held.claim);
         // After many hand-offs within this process, the queue at the server decides.
         const auto local_hand_offs = local_hand_offs_.find(held.claim.name);
@@ -111,8 +112,8 @@ asio::awaitable<release_result> releases::release(const hold& held) {
         origin = undos->present_origin();
         if (successor.record) undo = undo_queue::prepare(records_.leave_of(successor.record));
         const auto sent_at = access_.now();
-        const auto sent = co_await send_release_by_mode(held, lock_keys, successor, queue_first,
-                                                        give_up_at, server_link);
+        const auto sent =
+            co_await send_release_by_mode(held, lock_keys, successor, queue_first, give_up_at);
         result = sent.outcome.result;
         if (is_wrong_type(sent.server_reply))
             result = co_await diagnose_wrong_type(held, lock_keys, give_up_at);
@@ -187,7 +188,8 @@ void releases::repeat_recent_releases(const link& connected_link) {
     try {
         auto released = recent_releases_.at(access_.now());
         std::erase_if(released, [&](const hold& each) {
-            return &scripts_.link_of(scripts_.scheme().keys_of(each.claim.name)) != &connected_link;
+            const auto lock_keys = scripts_.scheme().keys_of(each.claim.name);
+            return &access_.servers().link_of(lock_keys.lock()) != &connected_link;
         });
         if (!released.empty())
             asio::co_spawn(access_.context().strand, repeat_releases(std::move(released)),
@@ -197,7 +199,7 @@ void releases::repeat_recent_releases(const link& connected_link) {
 
 // One after the other, so that a new master gets no burst.
 asio::awaitable<void> releases::repeat_releases(std::vector<hold> released) {
-    const client_tasks::operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     for (auto& each : released) {
         if (tasks_.is_closing()) co_return;
         bool is_done = false;

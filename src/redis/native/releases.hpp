@@ -68,14 +68,15 @@ private:
     boost::asio::awaitable<sent_release> send_release(const keys& lock_keys,
                                                       std::string_view stored_value,
                                                       const local_successor& successor,
-                                                      bool queue_first, time_point give_up_at,
-                                                      link* known = nullptr);
+                                                      bool queue_first, time_point give_up_at);
     boost::asio::awaitable<sent_release> send_non_exclusive_release(const keys& lock_keys,
                                                                     std::string_view stored_value,
                                                                     time_point give_up_at);
-    boost::asio::awaitable<sent_release> send_release_by_mode(
-        const hold& held, const keys& lock_keys, const local_successor& successor, bool queue_first,
-        time_point give_up_at, link* known = nullptr);
+    boost::asio::awaitable<sent_release> send_release_by_mode(const hold& held,
+                                                              const keys& lock_keys,
+                                                              const local_successor& successor,
+                                                              bool queue_first,
+                                                              time_point give_up_at);
     // Repeats a release, without a successor.
     boost::asio::awaitable<reply> resend_release(const hold& held, time_point give_up_at);
     boost::asio::awaitable<void> release_later(hold held);

@@ -17,9 +17,9 @@ asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
     std::vector<renewal_group> exclusive;
     std::vector<renewal_group> non_exclusive;
     for (std::size_t i = 0; i < batch.renewals().size(); ++i) {
-        const auto& requested = batch.renewals()[i].held->claim;
-        auto& groups = requested.mode == lock_mode::exclusive ? exclusive : non_exclusive;
-        const auto& lock_keys = all_keys.emplace_back(scripts_.scheme().keys_of(requested.name));
+        const auto& held = batch.renewals()[i].held->claim;
+        auto& groups = held.mode == lock_mode::exclusive ? exclusive : non_exclusive;
+        const auto& lock_keys = all_keys.emplace_back(scripts_.scheme().keys_of(held.name));
         add_to_group(groups, servers, lock_keys.lock(), i);
     }
     std::vector<asio::awaitable<void>> requests;
@@ -36,12 +36,11 @@ asio::awaitable<void> locks::renew_group(topology& servers, renewal_batch& batch
                                          std::span<const keys> all_keys, renewal_group group) {
     Call call(group.indices.size());
     for (const auto index : group.indices) {
-        const auto& requested = batch.renewals()[index];
-        call.add(all_keys[index], requested.held->grant.stored_value,
-                 milliseconds_text(requested.ttl));
+        const auto& each = batch.renewals()[index];
+        call.add(all_keys[index], each.held->grant.stored_value, milliseconds_text(each.ttl));
     }
-    co_await renew_with_script(servers, all_keys[group.indices.front()].lock(), call, batch,
-                               group.indices);
+    co_await renewals_.renew(servers, all_keys[group.indices.front()].lock(), call, batch,
+                             group.indices);
 }
 
 }  // namespace pawl::redis::native

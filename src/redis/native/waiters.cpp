@@ -13,25 +13,6 @@ using namespace std::chrono_literals;
 
 namespace pawl::redis::native {
 
-owner_record::owner_record(keys keys_of_lock, std::string_view client, std::string_view owner,
-                           std::string_view prefix_without_owner) {
-    assign(std::move(keys_of_lock), client, owner, prefix_without_owner);
-}
-
-void owner_record::assign(keys keys_of_lock, std::string_view client, std::string_view owner,
-                          std::string_view prefix_without_owner) {
-    lock_keys = std::move(keys_of_lock);
-    kept_value.clear();
-    owner_begin_ = client.size() + 1;
-    owner_size_ = owner.size();
-    text_.clear();
-    text_.reserve(owner_begin_ + owner_size_ + prefix_without_owner.size());
-    text_ += client;
-    text_ += ':';
-    text_ += owner;
-    text_ += prefix_without_owner;
-}
-
 void waiter_table::add(waiter& entry) {
     by_owner_.emplace(entry.record->owner(), &entry);
     by_name_.emplace(entry.name, &entry);

@@ -3,6 +3,7 @@
 
 #include "waiting_attempt.hpp"
 
+#include "../common/renewals.hpp"
 #include "../common/server_access.hpp"
 #include "../common/values.hpp"
 #include "../transport/numbers.hpp"
@@ -166,8 +167,9 @@ asio::awaitable<std::optional<refresh_reply>> waiting_attempt::refresh(bool is_f
     for (;;) {
         std::string trouble;
         try {
-            if (!scripts_.link_of(record.lock_keys).connected())
-                co_await access_.connected_link_of(record.lock_keys.lock(), give_up_at);
+            const auto key = record.lock_keys.lock();
+            if (!access_.servers().link_of(key).connected())
+                co_await connected_link_of(access_.servers(), key, give_up_at);
             sent_at = access_.now();
             // Releases of other libraries do not serve the queue: only the first waiter learns of
             // them. So it must be alive, and its place is short, too.
@@ -229,7 +231,8 @@ asio::awaitable<std::optional<grant>> waiting_attempt::accept_grant(bool was_ref
         own_waiter.received_grant.reset();
         co_return std::nullopt;
     }
-    const auto epoch = scripts_.link_of(own_waiter.record->lock_keys).current().epoch;
+    const auto lock_key = own_waiter.record->lock_keys.lock();
+    const auto epoch = access_.servers().link_of(lock_key).current().epoch;
     if (granted_ms >= 0 &&
         !is_plausible(own_waiter, result.token, epoch, granted_ms, access_.now())) {
         own_waiter.received_grant.reset();
@@ -268,9 +271,8 @@ asio::awaitable<renewal::outcome> waiting_attempt::renew_grant(grant& received) 
         non_exclusive_call.add(lock_keys, received.stored_value, ttl_ms);
     const renewal_call& call =
         is_exclusive ? static_cast<const renewal_call&>(exclusive_call) : non_exclusive_call;
-    const auto server_reply = co_await run_script(access_.servers(), lock_keys.lock(), call,
-                                                  no_words, access_.reply_deadline(), prelude::none,
-                                                  nullptr, &access_.texts_at_servers());
+    const auto server_reply = co_await send_renewals(access_, access_.servers(), lock_keys.lock(),
+                                                     call, access_.reply_deadline());
     if (server_reply.type == reply::kind::error) co_return renewal::outcome::unknown;
     const auto outcome = call.read(server_reply).front();
     if (outcome == renewal::outcome::extended) {

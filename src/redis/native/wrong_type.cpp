@@ -3,7 +3,7 @@
 
 #include "wrong_type.hpp"
 
-#include "../topology/connected_link.hpp"
+#include "../topology/follow_key.hpp"
 #include "../transport/server_errors.hpp"
 
 namespace asio = boost::asio;

@@ -114,20 +114,24 @@ asio::awaitable<locks::outcome> locks::send_acquire(listening_attempt& attempt,
                                                     const claim& requested, bool is_blocking,
                                                     time_point give_up_at) {
     const auto& object = attempt.object;
-    auto* server_link = &link_of(object.keys);
-    if (!server_link->connected())
-        server_link = co_await connected_link_of(object.keys, give_up_at);
-    check_room_for_undo(*server_link);
     const auto state_before = attempt.undo_guard.current();
-    attempt.undo_guard.about_to_send(undos_.of(*server_link));
-    const auto sent_at = now();
     const bool enters_queue = is_blocking && object.kind == object_kind::fair;
     const auto state_if_not_granted =
         enters_queue ? acquire_attempt::state::queued : acquire_attempt::state::settled;
     const acquire_call call{.object = object,
                             .queue_lease_ms = enters_queue ? milliseconds_text(queue_lease) : "0",
                             .presence_lease_ms = milliseconds_text(presence_lease)};
-    const auto server_reply = co_await run(object.keys, call, give_up_at);
+    time_point sent_at;
+    server_words words;
+    const auto compose_call = [&](const link& asked) {
+        check_room_for_undo(asked);
+        attempt.undo_guard.about_to_send(undos_.of(asked));
+        words = session_words(asked);
+        sent_at = now();
+        return call.command(words);
+    };
+    const auto server_reply =
+        co_await follow_key(*servers_, object.keys.lock, give_up_at, compose_call);
     if (server_reply.type == reply::kind::error) {
         // A script that refuses a request has taken nothing, but the request may be in the queue.
         if (is_refused_by_script(server_reply)) attempt.undo_guard.set_state(state_if_not_granted);

@@ -102,30 +102,30 @@ asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     std::set<std::string> names;
     const auto glob = naming_.glob(prefix);
     key_listing hashes;
-    co_await scan(hashes, glob, "hash");
+    co_await listing_.scan(hashes, glob, "hash");
     for (const auto& key : hashes.keys) {
         if (auto name = naming_.name_of(key)) names.insert(std::move(*name));
     }
     key_listing lent{.keys = {}, .failures = std::move(hashes.failures)};
     const std::array<std::string, 2> patterns{"{" + glob + "}:timeout", glob + ":timeout"};
     for (const auto& pattern : patterns)
-        co_await scan(lent, pattern, "zset");
+        co_await listing_.scan(lent, pattern, "zset");
     for (const auto& key : lent.keys) {
         for (auto& name : naming_.names_of_lent(key))
             names.insert(std::move(name));
     }
     const bool are_semaphores = options_.object == redisson_object::semaphore;
     key_listing numbers{.keys = {}, .failures = std::move(lent.failures)};
-    if (are_semaphores) co_await scan(numbers, glob, "string");
+    if (are_semaphores) co_await listing_.scan(numbers, glob, "string");
     for (const auto& key : numbers.keys) {
         auto name = naming_.name_of(key);
         if (name && !key.starts_with("redisson_") && !is_of_native_layout(key))
             names.insert(std::move(*name));
     }
-    const lock_filter is_shown = [are_semaphores](const lock_info& info) {
+    const lock_listing::filter is_shown = [are_semaphores](const lock_info& info) {
         return info.held_by || (are_semaphores && info.free_permits);
     };
-    co_return co_await inspect_all(numbers, std::move(names), is_shown);
+    co_return co_await listing_.inspect_all(numbers, std::move(names), is_shown);
 }
 
 asio::awaitable<void> locks::resize(std::string_view name, std::uint32_t permits) {

@@ -6,7 +6,7 @@
 #include "calls.hpp"
 
 #include "../common/lock_base.hpp"
-#include "../topology/connected_link.hpp"
+#include "../topology/follow_key.hpp"
 #include "../transport/server_errors.hpp"
 
 #include <pawl/options.hpp>

@@ -9,6 +9,7 @@
 #include "../common/acquire_attempt.hpp"
 #include "../common/backends.hpp"
 #include "../common/lock_base.hpp"
+#include "../scripting/run_script.hpp"
 #include "calls.hpp"
 #include "latches.hpp"
 #include "lock_object.hpp"
@@ -61,18 +62,13 @@ private:
     [[nodiscard]] lock_object reader_object_of(const hold& held) const;
     // The link of all keys of a lock.
     [[nodiscard]] link& link_of(const object_names& names) const noexcept {
-        return lock_base::link_of(names.lock);
-    }
-    // As `connected_link_of` of the base, for all keys of a lock.
-    [[nodiscard]] boost::asio::awaitable<link*> connected_link_of(const object_names& names,
-                                                                  time_point give_up_at) {
-        return lock_base::connected_link_of(names.lock, give_up_at);
+        return servers_->link_of(names.lock);
     }
     // Runs the script of the call at the server of the object. All arguments must outlive the
     // operation.
     template <class Call>
-    [[nodiscard]] boost::asio::awaitable<reply> run(const object_names& names, const Call& call,
-                                                    time_point give_up_at) const {
+    [[nodiscard]] boost::asio::awaitable<answer> run(const object_names& names, const Call& call,
+                                                     time_point give_up_at) const {
         return run_script(*servers_, names.lock, call, session_words, give_up_at);
     }
 

@@ -46,8 +46,8 @@ asio::awaitable<void> locks::renew_group(topology& servers, renewal_batch& batch
     renew_call call(group.indices.size());
     for (const auto index : group.indices)
         call.add(objects[index], milliseconds_text(batch.renewals()[index].ttl));
-    co_await renew_with_script(servers, objects[group.indices.front()].keys.lock, call, batch,
-                               group.indices);
+    co_await renewals_.renew(servers, objects[group.indices.front()].keys.lock, call, batch,
+                             group.indices);
 }
 
 release_call locks::make_release(const lock_object& object, std::string_view unlock_latch) const {
@@ -71,13 +71,13 @@ asio::awaitable<reply> locks::send_release(const lock_object& object, std::strin
 
 // The release is repeated after a lost reply. The unlock latch then has the first request's result.
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     const auto object = object_of(held);
     const auto unlock_latch = object.keys.unlock_latch(core::random_hex(time(), 16));
     const auto give_up_at = release_deadline(held);
     auto result = release_result::unknown;
     core::back_off pauses(time(), bounds_.pauses());
-    interruptible_pause retry_pause(tasks_);
+    client_tasks::interruptible_pause retry_pause(tasks_);
     for (;;) {
         bool should_retry = false;
         try {
@@ -103,7 +103,7 @@ asio::awaitable<release_result> locks::release(const hold& held) {
 }
 
 asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string unlock_latch) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     try {
         const std::array<std::string_view, 2> words{"DEL", unlock_latch};
         co_await exec_at(*servers_, key, words, reply_deadline());
@@ -111,12 +111,13 @@ asio::awaitable<void> locks::delete_unlock_latch(std::string key, std::string un
 }
 
 asio::awaitable<void> locks::release_later(lock_object object, std::string unlock_latch) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     const request_sender send = [this, &object, &unlock_latch](time_point deadline) {
         return send_release(object, unlock_latch, deadline);
     };
     co_await retry_release(*this, tasks_, object.keys.lock, send, object.undo_period());
-    if (!is_closing()) co_await delete_unlock_latch(object.keys.lock, std::move(unlock_latch));
+    if (!tasks_.is_closing())
+        co_await delete_unlock_latch(object.keys.lock, std::move(unlock_latch));
 }
 
 lock_object locks::reader_object_of(const hold& held) const {
@@ -130,7 +131,7 @@ lock_object locks::reader_object_of(const hold& held) const {
 asio::awaitable<std::optional<grant>> locks::downgrade(const hold& held) {
     const auto object = reader_object_of(held);
     const auto give_up_at = held.grant.deadline;
-    co_await connected_link_of(object.keys, give_up_at);
+    co_await connected_link_of(*servers_, object.keys.lock, give_up_at);
     const downgrade_call call{object, held.grant.stored_value};
     // Copied before the request, so that a downgrade that was carried out cannot fail here.
     std::optional<grant> granted = held.grant;

@@ -29,9 +29,9 @@ struct attempt {
     static constexpr core::pause_lengths pauses_of_split{.first = std::chrono::milliseconds(2),
                                                          .longest = std::chrono::milliseconds(100)};
 
-    attempt(std::vector<requested_lock> requested, duration lease, std::size_t nodes,
+    attempt(std::vector<requested_lock> all_locks, duration lease, std::size_t nodes,
             const backend_context& context)
-        : locks(std::make_shared<const std::vector<requested_lock>>(std::move(requested))),
+        : locks(std::make_shared<const std::vector<requested_lock>>(std::move(all_locks))),
           ttl(lease),
           votes(nodes),
           rivals(locks->front().value, locks->front().is_shared(), nodes),

@@ -263,12 +263,12 @@ asio::awaitable<void> attempts::wait_for_reasons(std::shared_ptr<attempt> curren
         co_await current->changed.wait_until(current->answers_by());
 }
 
-asio::awaitable<attempt_result> attempts::try_all_nodes(std::vector<requested_lock> requested,
+asio::awaitable<attempt_result> attempts::try_all_nodes(std::vector<requested_lock> locks,
                                                         duration ttl, bool waits,
                                                         time_point ends_by,
                                                         const precedence& known) {
     const auto current =
-        std::make_shared<attempt>(std::move(requested), ttl, nodes_.size(), client_.context);
+        std::make_shared<attempt>(std::move(locks), ttl, nodes_.size(), client_.context);
     current->ttl_ms = redis::milliseconds_text(ttl);
     current->floor = std::to_string(client_.clocks.token_floor());
     if (waits) current->client = id_;

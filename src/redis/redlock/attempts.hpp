@@ -37,7 +37,7 @@ public:
           releases_(undoing),
           id_(std::move(id)) {}
 
-    boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> requested,
+    boost::asio::awaitable<attempt_result> try_all_nodes(std::vector<requested_lock> locks,
                                                          duration ttl, bool waits,
                                                          time_point ends_by,
                                                          const precedence& known);

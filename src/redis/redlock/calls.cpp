@@ -40,10 +40,11 @@ acquire_call::answer acquire_call::read(const reply& from) const {
 }
 
 confirm_call::confirm_call(const set_parameters& set_of_nodes,
-                           std::span<const requested_lock> requested, std::string nonce_of_grant,
+                           std::span<const requested_lock> locks_of_attempt,
+                           std::string nonce_of_grant,
                            const std::vector<std::int64_t>& granted_counters,
                            const std::vector<std::int64_t>& tokens)
-    : set(set_of_nodes), locks(requested), nonce(std::move(nonce_of_grant)) {
+    : set(set_of_nodes), locks(locks_of_attempt), nonce(std::move(nonce_of_grant)) {
     for (std::size_t i = 0; i < locks.size(); ++i)
         entries_.push_back({std::to_string(granted_counters[i]), std::to_string(tokens[i])});
 }

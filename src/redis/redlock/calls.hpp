@@ -79,8 +79,9 @@ struct confirm_call {
     std::span<const requested_lock> locks;
     std::string nonce;  // of the node's memory when it granted the locks
 
-    confirm_call(const set_parameters& set_of_nodes, std::span<const requested_lock> requested,
-                 std::string nonce_of_grant, const std::vector<std::int64_t>& granted_counters,
+    confirm_call(const set_parameters& set_of_nodes,
+                 std::span<const requested_lock> locks_of_attempt, std::string nonce_of_grant,
+                 const std::vector<std::int64_t>& granted_counters,
                  const std::vector<std::int64_t>& tokens);
     [[nodiscard]] redis::script_call command(std::string_view run) const;
     struct answer {

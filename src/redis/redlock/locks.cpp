@@ -143,7 +143,7 @@ asio::awaitable<void> locks::close(time_point give_up_at) {
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const redis::client_tasks::operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     renewals_.end_renewals_of(held);
     owners_.forget(held.claim.owner);
     const auto give_up_at = redis::release_deadline(held, now(), client_.reply_timeout);
@@ -156,7 +156,7 @@ void locks::spawn(asio::awaitable<void> operation) {
 }
 
 asio::awaitable<void> locks::run_spawned(asio::awaitable<void> operation) {
-    const redis::client_tasks::operation_guard guard(tasks_);
+    const core::in_flight::guard guard(tasks_.operations());
     co_await std::move(operation);
 }
 

@@ -4,6 +4,8 @@
 // The command that calls a script: keys and arguments in the order of the script's contract line.
 #pragma once
 
+#include "../transport/link.hpp"
+#include "failed_command.hpp"
 #include "script.hpp"
 #include "server_words.hpp"
 
@@ -13,11 +15,11 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace pawl::redis {
 
-// The keys and arguments must outlive the call. The call does not move, because its words refer to
-// its own number of keys.
+// The keys and arguments must outlive the call.
 class script_call {
 public:
     script_call(const script& code, std::span<const std::string_view> keys,
@@ -35,7 +37,13 @@ public:
                 std::initializer_list<std::string_view> arguments)
         : script_call(code, std::span(keys.begin(), keys.size()),
                       std::span(arguments.begin(), arguments.size())) {}
-    script_call(const script_call&) = delete;
+    script_call(script_call&& other) noexcept
+        : code_(other.code_),
+          key_count_(other.key_count_),
+          key_count_text_(other.key_count_text_),
+          words_(std::move(other.words_)) {
+        words_[2] = key_count_text_;
+    }
     script_call& operator=(const script_call&) = delete;
 
     [[nodiscard]] const script& code() const noexcept { return code_; }
@@ -54,6 +62,15 @@ public:
     void send_text() noexcept {
         words_[0] = "EVAL";
         words_[1] = code_.text;
+    }
+
+    // Names the command of the script that the server has refused. True: the server does not know
+    // the digest and executed nothing, so the text must be sent.
+    [[nodiscard]] bool must_repeat(reply& received) const {
+        const bool is_unknown =
+            received.type == reply::kind::error && received.text.starts_with("NOSCRIPT");
+        name_failed_command(received, code_);
+        return is_unknown && words_[0] == "EVALSHA";
     }
 
 private:

@@ -85,11 +85,11 @@ asio::awaitable<lock_info> locks::inspect(std::string_view name) {
 asio::awaitable<std::vector<lock_info>> locks::list(std::string_view prefix) {
     std::set<std::string> names;
     key_listing listed;
-    co_await scan(listed, scheme_.glob(prefix), "string");
+    co_await listing_.scan(listed, scheme_.glob(prefix), "string");
     for (const auto& key : listed.keys) {
         if (auto name = scheme_.name_of(key)) names.insert(std::move(*name));
     }
-    co_return co_await inspect_all(listed, std::move(names), is_held);
+    co_return co_await listing_.inspect_all(listed, std::move(names), lock_listing::is_held);
 }
 
 // Deletes only the value that it has read, which is not a mark: behind a mark, other keys have the
@@ -134,10 +134,7 @@ asio::awaitable<examination> locks::examine() {
         if (key.empty() || !each->connected()) continue;
         finding result = conditional_set_finding(true);
         try {
-            checked_connections_.erase(each);
-            const auto answer =
-                co_await check_new_server(*each, key, prelude::none, reply_deadline());
-            throw_if_error(answer, key);
+            co_await check_server(*each, key, reply_deadline());
             has_usable_server = true;
         } catch (const error& e) {
             // A server that gives no answer has a finding already.

@@ -71,9 +71,9 @@ std::string locks::capability_hint(lock_mode, bool) const {
     return "that needs scripts, so leave scripts=no out of the URL if the server allows them";
 }
 
-asio::awaitable<reply> locks::extend(topology& servers, std::string_view key,
-                                     std::string_view value, duration ttl,
-                                     time_point give_up_at) const {
+asio::awaitable<answer> locks::extend(topology& servers, std::string_view key,
+                                      std::string_view value, duration ttl,
+                                      time_point give_up_at) const {
     const auto ttl_ms = milliseconds_text(ttl);
     const std::array<std::string_view, 7> words{"SET", key, value, "IFEQ", value, "PX", ttl_ms};
     co_return co_await exec_at(servers, key, words, give_up_at);
@@ -92,45 +92,60 @@ asio::awaitable<void> locks::check_key(const keys& lock_keys, time_point give_up
     throw_if_error(answer, std::string(lock_keys.lock()));
 }
 
-// As `exec_at`, but a server that the key has moved to is checked as well, before the lock is taken
-// there.
+// The words, or first of all on a new connection, a check of its server.
+struct locks::checked_command {
+    locks& parent;
+    acquire_attempt& undo_guard;
+    const link& asked;
+    std::span<const std::string_view> text;  // SET, the key, and so on
+    std::uint64_t connection;
+    bool is_check;
+
+    [[nodiscard]] std::span<const std::string_view> words() const noexcept { return text; }
+    [[nodiscard]] bool must_repeat(const reply& received) {
+        const bool is_refused = received.type == reply::kind::error;
+        if (is_refused && parent.servers_->may_follow(received))
+            undo_guard.set_state(acquire_attempt::state::settled);
+        if (!is_check) return false;
+        throw_if_unconditional(received, asked, text[1]);
+        if (is_refused) return false;
+        parent.checked_connections_[&asked] = connection;
+        return true;
+    }
+};
+
 asio::awaitable<reply> locks::set_at_checked_server(acquire_attempt& undo_guard,
                                                     const keys& lock_keys,
                                                     std::span<const std::string_view> words,
                                                     time_point give_up_at, time_point& sent_at) {
-    const auto key = lock_keys.lock();
-    redirection progress;
-    for (;;) {
-        auto* asked = progress.asked_next;
-        if (asked == nullptr) asked = co_await connected_link_of(key, give_up_at);
-        const auto before = asked == progress.asked_next ? prelude::ask : prelude::none;
-        auto answer = co_await check_new_server(*asked, key, before, give_up_at);
-        if (answer.type != reply::kind::error) {
-            check_room_for_undo(*asked);
-            undo_guard.about_to_send(undos_.of(*asked));
+    std::string unused_value;
+    std::array<std::string_view, 7> check{};
+    const auto compose_command = [&](const link& asked) {
+        const auto connection = asked.current().connection_number;
+        const auto known = checked_connections_.find(&asked);
+        const bool is_checked = known != checked_connections_.end() && known->second == connection;
+        if (is_checked) {
+            check_room_for_undo(asked);
+            undo_guard.about_to_send(undos_.of(asked));
             sent_at = now();
-            answer = co_await asked->exec(words, give_up_at, before);
+        } else {
+            unused_value = core::random_hex(time(), 16);
+            check = words_of_deletion(lock_keys.lock(), unused_value);
         }
-        if (answer.type != reply::kind::error || !servers_->may_follow(answer)) co_return answer;
-        undo_guard.set_state(acquire_attempt::state::settled);
-        const bool is_moved = co_await servers_->follow(progress, key, *asked, answer, give_up_at);
-        if (!is_moved) co_return answer;
-    }
+        return checked_command{*this,      undo_guard, asked, is_checked ? words : check,
+                               connection, !is_checked};
+    };
+    co_return co_await follow_key(*servers_, lock_keys.lock(), give_up_at, compose_command);
 }
 
-asio::awaitable<reply> locks::check_new_server(link& asked, std::string_view key, prelude before,
-                                               time_point give_up_at) {
-    const auto connection = asked.current().connection_number;
-    reply answer;
-    const auto known = checked_connections_.find(&asked);
-    if (known != checked_connections_.end() && known->second == connection) co_return answer;
-    // Asks to delete a value that nobody has written, which changes nothing.
+// Asks to delete a value that nobody has written, which changes nothing.
+asio::awaitable<void> locks::check_server(link& asked, std::string_view key,
+                                          time_point give_up_at) {
     const auto unused_value = core::random_hex(time(), 16);
     const auto words = words_of_deletion(key, unused_value);
-    answer = co_await asked.exec(words, give_up_at, before);
-    throw_if_unconditional(answer, asked, key);
-    if (answer.type != reply::kind::error) checked_connections_[&asked] = connection;
-    co_return answer;
+    const auto reply = co_await asked.exec(words, give_up_at);
+    throw_if_unconditional(reply, asked, key);
+    throw_if_error(reply, std::string(key));
 }
 
 }  // namespace pawl::redis::scriptless

@@ -50,7 +50,7 @@ private:
         return std::string(scheme_.keys_of(name).lock());
     }
     [[nodiscard]] link& link_of(const keys& lock_keys) const noexcept {
-        return lock_base::link_of(lock_keys.lock());
+        return servers_->link_of(lock_keys.lock());
     }
 
     [[nodiscard]] std::shared_ptr<const written_value> make_written_value(
@@ -83,24 +83,23 @@ private:
     boost::asio::awaitable<std::int64_t> present_floor(const keys& lock_keys,
                                                        time_point give_up_at);
     // Replies OK if the key has the value, and nil otherwise.
-    [[nodiscard]] boost::asio::awaitable<reply> extend(topology& servers, std::string_view key,
-                                                       std::string_view value, duration ttl,
-                                                       time_point give_up_at) const;
+    [[nodiscard]] boost::asio::awaitable<answer> extend(topology& servers, std::string_view key,
+                                                        std::string_view value, duration ttl,
+                                                        time_point give_up_at) const;
     // Deletes the key if it has the value. Replies OK if it had, and nil otherwise.
     [[nodiscard]] boost::asio::awaitable<reply> delete_value(std::string_view key,
                                                              std::string_view value,
                                                              time_point give_up_at) const;
-    // Sends the words to the server of the lock's key, and follows the key if it moves, but only to
-    // servers that have SET with a condition. Throws errc::unsupported at others. `sent_at` is set
-    // to the time of the last request.
+    // As `exec_at` for the lock's key, but only at servers that have SET with a condition. Throws
+    // errc::unsupported at others. `sent_at` is set to the time of the last request.
+    struct checked_command;
     boost::asio::awaitable<reply> set_at_checked_server(acquire_attempt& undo_guard,
                                                         const keys& lock_keys,
                                                         std::span<const std::string_view> words,
                                                         time_point give_up_at, time_point& sent_at);
-    // Once for each connection. Throws errc::unsupported if the server has no SET with a condition.
-    // Returns the server's refusal to say it, such as MOVED.
-    boost::asio::awaitable<reply> check_new_server(link& asked, std::string_view key,
-                                                   prelude before, time_point give_up_at);
+    // Throws errc::unsupported if the server has no SET with a condition, and as `throw_if_error`.
+    boost::asio::awaitable<void> check_server(link& asked, std::string_view key,
+                                              time_point give_up_at);
     [[nodiscard]] std::string key_at(const link& server_link) const;
     // Throws errc::wrong_type if the key holds something else than a string.
     boost::asio::awaitable<void> check_key(const keys& lock_keys, time_point give_up_at);

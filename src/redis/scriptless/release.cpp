@@ -26,27 +26,28 @@ asio::awaitable<void> locks::renew_at(topology& servers, renewal_batch& batch) {
 
 asio::awaitable<void> locks::renew_hold(topology& servers, renewal_batch& batch,
                                         std::size_t index) {
-    const auto& requested = batch.renewals()[index];
-    const auto lock_keys = scheme_.keys_of(requested.held->claim.name);
+    const auto& renewed = batch.renewals()[index];
+    const auto lock_keys = scheme_.keys_of(renewed.held->claim.name);
     // A connection may have to be made first. The lease counts from the earliest time at which the
     // request can have been sent.
     const auto sent_at = now();
     try {
         const auto answer =
-            co_await extend(servers, lock_keys.lock(), requested.held->grant.stored_value,
-                            requested.ttl, requested.useful_until);
+            co_await extend(servers, lock_keys.lock(), renewed.held->grant.stored_value,
+                            renewed.ttl, renewed.useful_until);
         const bool is_gone = answer.type == reply::kind::nil || is_wrong_type(answer);
         if (answer.type == reply::kind::error && !is_gone) co_return;
-        batch.settle(
-            index, is_gone ? refusal_of(link_of(lock_keys), requested) : renewal::outcome::extended,
-            sent_at + requested.ttl - drift(requested.ttl));
+        const auto outcome = is_gone
+                                 ? renewals_.refusal_of(servers, lock_keys.lock(), answer, renewed)
+                                 : renewal::outcome::extended;
+        batch.settle(index, outcome, sent_at + renewed.ttl - drift(renewed.ttl));
     } catch (const std::exception& e) {
         log(std::string("a renewal was not answered: ") + e.what());
     }
 }
 
 asio::awaitable<release_result> locks::release(const hold& held) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     const auto lock_keys = scheme_.keys_of(held.claim.name);
     const auto give_up_at = release_deadline(held);
     try {

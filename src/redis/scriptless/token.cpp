@@ -37,7 +37,7 @@ std::int64_t locks::token_floor(const keys& lock_keys) const {
 
 asio::awaitable<std::int64_t> locks::present_floor(const keys& lock_keys, time_point give_up_at) {
     const std::array<std::string_view, 1> words{"TIME"};
-    auto* server_link = co_await connected_link_of(lock_keys.lock(), give_up_at);
+    auto* server_link = co_await connected_link_of(*servers_, lock_keys.lock(), give_up_at);
     const auto answer = co_await server_link->exec(words, give_up_at);
     throw_if_error(answer, std::string(lock_keys.lock()));
     if (answer.items.size() != 2)
@@ -67,7 +67,7 @@ asio::awaitable<std::int64_t> locks::count(const keys& lock_keys,
 // answer, it stays until the next hold of this name.
 asio::awaitable<void> locks::keep_counter(std::string fence, std::int64_t token,
                                           std::uint64_t epoch) {
-    const operation_guard operation(tasks_);
+    const core::in_flight::guard operation(tasks_.operations());
     try {
         const auto ahead = std::max<std::int64_t>(
             0, token - epoch_base(epoch) - core::clock_token(time().wall_clock()));

@@ -30,19 +30,4 @@ boost::asio::awaitable<std::vector<link*>> known_links_of(const topology& server
     co_return std::vector<link*>(servers.links().begin(), servers.links().end());
 }
 
-boost::asio::awaitable<reply> exec_at(topology& servers, std::string_view key,
-                                      std::span<const std::string_view> words,
-                                      time_point give_up_at) {
-    redirection progress;
-    for (;;) {
-        auto* asked = progress.asked_next != nullptr ? progress.asked_next : &servers.link_of(key);
-        if (!asked->connected()) asked = co_await connected_link_of(servers, key, give_up_at);
-        const auto before = asked == progress.asked_next ? prelude::ask : prelude::none;
-        auto answer = co_await asked->exec(words, give_up_at, before);
-        if (answer.type != reply::kind::error || !servers.may_follow(answer)) co_return answer;
-        const bool is_moved = co_await servers.follow(progress, key, *asked, answer, give_up_at);
-        if (!is_moved) co_return answer;
-    }
-}
-
 }  // namespace pawl::redis

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Waits for the connection to the server of a key, and sends a command about the key.
+// Waits for the connection to the server of a key.
 #pragma once
 
 #include "topology.hpp"
 
 #include <boost/asio/awaitable.hpp>
 
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,11 +25,5 @@ namespace pawl::redis {
 // of them has answered; without any, this throws.
 [[nodiscard]] boost::asio::awaitable<std::vector<link*>> known_links_of(const topology& servers,
                                                                         time_point give_up_at);
-
-// Sends a command about the key to its server, and follows the key if it moves. Throws as
-// `link::exec` does. `key` and `words` must outlive the operation.
-[[nodiscard]] boost::asio::awaitable<reply> exec_at(topology& servers, std::string_view key,
-                                                    std::span<const std::string_view> words,
-                                                    time_point give_up_at);
 
 }  // namespace pawl::redis

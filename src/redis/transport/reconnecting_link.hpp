@@ -18,6 +18,7 @@
 #include "waiting_requests.hpp"
 
 #include "../../core/util/fork_mark.hpp"
+#include "../../core/util/in_flight.hpp"
 #include "../../core/util/wakeup.hpp"
 
 #include <pawl/error.hpp>
@@ -178,7 +179,8 @@ private:
     core::wakeup reconnect_;  // ends the pause between two attempts
     connection_waiters waiters_;
     reply_watch reply_watch_;
-    requests_in_flight in_flight_;  // `close` waits until there is none
+    core::in_flight in_flight_;  // `close` waits until there is none
+    spare_text spare_text_;
 };
 
 [[nodiscard]] link_factory reconnecting_link_factory(const options& server_options,

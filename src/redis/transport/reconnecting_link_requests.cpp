@@ -56,17 +56,17 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
 
 asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view> words,
                                                time_point give_up_at, prelude before) {
-    auto text = in_flight_.take_text();
+    auto text = spare_text_.take();
     if (before == prelude::tracking)
         append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
     if (before == prelude::ask) append_command(text, std::array<std::string_view, 1>{"ASKING"});
     append_command(text, words);
     if (!is_ready()) co_await wait_ready(give_up_at);
-    const requests_in_flight::guard guard(in_flight_);
+    const core::in_flight::guard guard(in_flight_);
     pending_request request;
     watch_reply(request, give_up_at);
     attempt_.connection->send(&request, text, before == prelude::none ? 1 : 2);
-    in_flight_.keep_text(std::move(text));
+    spare_text_.keep(std::move(text));
     co_await request.async_wait();
     request.throw_if_failed(target_.subject);
     if (!settings_.accepts_replica && request.last_reply.type == reply::kind::error &&
@@ -116,7 +116,7 @@ asio::awaitable<void> reconnecting_link::subscribe(std::string channel, time_poi
         std::string text;
         const std::string_view command = session_.sharded ? "SSUBSCRIBE" : "SUBSCRIBE";
         append_command(text, std::array<std::string_view, 2>{command, channel});
-        const requests_in_flight::guard guard(in_flight_);
+        const core::in_flight::guard guard(in_flight_);
         pending_request request;
         watch_reply(request, give_up_at);
         const auto attempt_connection = attempt_.connection;

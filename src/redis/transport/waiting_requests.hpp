@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The requests of a link: those that wait for a connection, those that wait for their replies, and
-// the watch over the replies.
+// The requests of a link: those that wait for a connection, the memory of their texts, and the
+// watch over the replies.
 #pragma once
 
 #include "../../core/util/wakeup.hpp"
@@ -64,54 +64,23 @@ private:
     std::list<entry*> entries_;
 };
 
-// Counts the requests that were sent, and keeps a buffer for the next one. Used on one strand.
-class requests_in_flight {
+// The memory of a sent request's text, for the next request. Used on one strand.
+class spare_text {
 public:
-    // The timer is created early, so that closing needs no memory and no new timer.
-    requests_in_flight(runtime& time, const boost::asio::any_io_executor& strand)
-        : ended_(time, strand) {
-        ended_.prepare();
-    }
-
-    // Counts a request while the object lives.
-    class guard {
-    public:
-        explicit guard(requests_in_flight& requests) noexcept : requests_(requests) {
-            ++requests_.count_;
-        }
-        ~guard() {
-            if (--requests_.count_ == 0) requests_.ended_.notify();
-        }
-        guard(const guard&) = delete;
-        guard& operator=(const guard&) = delete;
-
-    private:
-        requests_in_flight& requests_;
-    };
-
-    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
-    // Waits until no request is in flight.
-    [[nodiscard]] boost::asio::awaitable<bool> wait_until(time_point when) {
-        return ended_.wait_until(when);
-    }
-
-    // An empty text, with the buffer of an earlier request.
-    [[nodiscard]] std::string take_text() noexcept {
-        auto text = std::exchange(spare_text_, {});
+    // An empty text.
+    [[nodiscard]] std::string take() noexcept {
+        auto text = std::exchange(text_, {});
         text.clear();
         return text;
     }
-    void keep_text(std::string&& text) noexcept {
-        if (text.capacity() <= max_spare_text) spare_text_ = std::move(text);
+    void keep(std::string&& text) noexcept {
+        if (text.capacity() <= max_kept) text_ = std::move(text);
     }
 
 private:
-    // The largest buffer of a request that is kept for the next one.
-    static constexpr std::size_t max_spare_text = 4096;
+    static constexpr std::size_t max_kept = 4096;
 
-    unsigned count_ = 0;
-    core::wakeup ended_;
-    std::string spare_text_;
+    std::string text_;
 };
 
 // Whether a coroutine looks at the requests that wait for replies. It parks when there are none for

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The number of operations that have not ended, and the wait for the last of them.
+#pragma once
+
+#include "wakeup.hpp"
+
+#include <utility>
+
+namespace pawl::core {
+
+// For one waiter at a time; used on one strand.
+class in_flight {
+public:
+    // The timer is made now, so that closing needs no memory and no new timer.
+    in_flight(runtime& time, boost::asio::any_io_executor executor)
+        : ended_(time, std::move(executor)) {
+        ended_.prepare();
+    }
+
+    // Counts an operation while the guard lives.
+    class guard {
+    public:
+        explicit guard(in_flight& operations) noexcept : operations_(operations) {
+            ++operations_.count_;
+        }
+        ~guard() {
+            if (--operations_.count_ == 0) operations_.ended_.notify();
+        }
+        guard(const guard&) = delete;
+        guard& operator=(const guard&) = delete;
+
+    private:
+        in_flight& operations_;
+    };
+
+    [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    // False at `give_up_at`. True when the last operation has ended; that may have been before this
+    // call, so look at `empty` again.
+    [[nodiscard]] boost::asio::awaitable<bool> wait_until(time_point give_up_at) {
+        return ended_.wait_until(give_up_at);
+    }
+
+private:
+    unsigned count_ = 0;
+    wakeup ended_;
+};
+
+}  // namespace pawl::core
