@@ -6,19 +6,13 @@
 #include "workers.hpp"
 
 #include <pawl/blocking/redlock_administration.hpp>
-#include <pawl/client.hpp>
 #include <pawl/redlock.hpp>
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <poll.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -34,15 +28,6 @@ using namespace std::chrono_literals;
 
 const std::string pawl_name = "bench/pawl";
 const std::string baseline_name = "bench/base";  // as long, so that the requests are
-
-asio::awaitable<void> run_pairs(pawl::client& locks, int pairs, std::vector<double>& durations) {
-    for (int i = 0; i < pairs; ++i) {
-        const auto before = pawl::boot_clock::now();
-        pawl::held_lock lock = co_await locks.async_acquire(pawl_name, {}, asio::use_awaitable);
-        (void)co_await lock.async_release(asio::use_awaitable);
-        durations.push_back(seconds(pawl::boot_clock::now() - before) * 1e6);
-    }
-}
 
 // A connection to a node, and the requests of one pair there.
 struct node_baseline {
@@ -65,17 +50,7 @@ public:
     explicit redlock_worker(const std::string& url)
         : locks_(loop_.get_executor(), pawl::from_url(url)) {}
 
-    std::vector<double> pairs(int count) {
-        std::vector<double> durations;
-        asio::co_spawn(loop_, run_pairs(locks_, count, durations),
-                       [&](const std::exception_ptr& failed) {
-                           loop_.stop();
-                           if (failed) std::rethrow_exception(failed);
-                       });
-        loop_.run();
-        loop_.restart();
-        return durations;
-    }
+    std::vector<double> pairs(int count) { return time_pairs(loop_, locks_, pawl_name, count); }
 
     // The nodes that answer; the set has `majority` for a quorum.
     void set_nodes(const std::vector<std::uint16_t>& ports) {

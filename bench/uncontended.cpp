@@ -6,10 +6,8 @@
 #include "workers.hpp"
 
 #include <pawl/blocking.hpp>
-#include <pawl/client.hpp>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <exception>
@@ -22,29 +20,32 @@ namespace {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-asio::awaitable<void> run_pairs(pawl::client& locks, int times, std::vector<double>& durations) {
+asio::awaitable<void> run_timed_pairs(pawl::client& locks, std::string name, int times,
+                                      std::vector<double>& durations) {
     for (int i = 0; i < times; ++i) {
         const auto before = pawl::boot_clock::now();
-        pawl::held_lock lock = co_await locks.async_acquire("bench/pair", {}, asio::use_awaitable);
+        pawl::held_lock lock = co_await locks.async_acquire(name, {}, asio::use_awaitable);
         (void)co_await lock.async_release(asio::use_awaitable);
         durations.push_back(seconds(pawl::boot_clock::now() - before) * 1e6);
     }
 }
 
-std::vector<double> time_coroutine(asio::io_context& loop, pawl::client& locks, int times) {
+}  // namespace
+
+std::vector<double> time_pairs(asio::io_context& loop, pawl::client& locks, const std::string& name,
+                               int times) {
     std::vector<double> durations;
-    asio::co_spawn(loop, run_pairs(locks, times, durations), [&](std::exception_ptr failed) {
-        loop.stop();
-        if (failed) {
-            std::rethrow_exception(failed);
-        }
-    });
+    asio::co_spawn(loop, run_timed_pairs(locks, name, times, durations),
+                   [&](std::exception_ptr failed) {
+                       loop.stop();
+                       if (failed) {
+                           std::rethrow_exception(failed);
+                       }
+                   });
     loop.run();
     loop.restart();
     return durations;
 }
-
-}  // namespace
 
 recorded_pair record_pair(const bench_context& context) {
     pawl::blocking::client locks(pawl::from_url(context.url));
@@ -90,7 +91,7 @@ void measure_uncontended(const bench_context& context, std::vector<row>& rows) {
             blocking.push_back(
                 median(time_each(times, [&] { (void)locks.acquire("bench/pair").release(); })));
         }
-        coroutine.push_back(median(time_coroutine(loop, async_locks, times)));
+        coroutine.push_back(median(time_pairs(loop, async_locks, "bench/pair", times)));
         blocking_ratio.push_back(blocking.back() / baselines.back());
         coroutine_ratio.push_back(coroutine.back() / baselines.back());
         if (round % 10 != 9) continue;

@@ -10,6 +10,10 @@
 
 #include "support/process.hpp"
 
+#include <pawl/client.hpp>
+
+#include <boost/asio/io_context.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -38,6 +42,10 @@ struct recorded_pair {
     command_words release;
 };
 recorded_pair record_pair(const bench_context& context);
+
+// The duration in µs of each of `times` pairs in a coroutine on `loop`.
+std::vector<double> time_pairs(boost::asio::io_context& loop, pawl::client& locks,
+                               const std::string& name, int times);
 
 // Worker processes. They read lines from standard input and write to standard output.
 int waiter_process(const std::string& url);

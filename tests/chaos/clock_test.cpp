@@ -60,7 +60,6 @@ protected:
     // comes.
     std::vector<int> order_after(std::chrono::microseconds leap) {
         client holds = direct_client(GetParam());
-        const pawl::lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
         auto lock = holds.acquire("it", fair);
         std::vector<client> clients;
         for (int i = 0; i < 4; ++i)
@@ -121,8 +120,6 @@ using Clocks = clock_fixture;
 //   ends in an hour | S wants to read, behind W: it must not wait that long
 TEST_F(Clocks, ThePlaceOfADeadWaiterEndsSoonAfterALeapBack) {
     client reads = direct_client(), comes = direct_client();
-    const pawl::lock_options shared{
-        .ttl = long_ttl, .wait = patience, .mode = pawl::lock_mode::shared};
     auto first = reads.acquire("it", shared);
     const auto lease = std::to_string(server.time_ms() + 1900);
     (void)server.execute({"ZADD", "pawl:{it}:q", "1", "dead:00"});
@@ -228,7 +225,6 @@ TEST_F(Clocks, AWaitThatIsGivenUpAcrossALeapBackLeavesNothingBehind) {
         auto lock = holds.acquire("it", {.ttl = long_ttl, .wait = patience});
         std::stop_source stop;
         background_task waiting([&] {
-            const pawl::lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
             const auto failed =
                 failure_of([&] { (void)leaves.acquire("it", fair, stop.get_token()); });
             EXPECT_TRUE(failed && failed->reason == errc::cancelled) << failed;

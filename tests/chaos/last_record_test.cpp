@@ -25,10 +25,10 @@ namespace {
 using namespace chaos;
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using support::lock_is_busy;
 
 constexpr std::string_view push = ">2\r\n+invalidate\r\n*1\r\n$1\r\nk\r\n";
 constexpr std::string_view begin_of_record("\x16\x03\x03\x04\x00\x02", 6);
-constexpr std::string_view lock_is_busy = "*2\r\n:0\r\n:1000\r\n";
 
 class tls_server {
 public:

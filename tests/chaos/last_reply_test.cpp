@@ -10,10 +10,9 @@
 namespace {
 
 using namespace chaos;
+using support::lock_is_busy;
 using support::scripted_connection;
 using support::scripted_server;
-
-constexpr auto lock_is_busy = "*2\r\n:0\r\n:1000\r\n";
 
 TEST(LastReply, TheEndOfTheConnectionComesWithAReply) {
     scripted_server server([](scripted_connection& connection) {

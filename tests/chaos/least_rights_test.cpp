@@ -86,8 +86,6 @@ protected:
     }
 };
 
-const std::vector<std::string> none;
-
 TEST_F(NativeRights, ForEverythingLetDoEverything) {
     allow({});
     client first = user_client(), second = user_client();

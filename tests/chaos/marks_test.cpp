@@ -13,8 +13,6 @@ using namespace chaos;
 using pawl::lock_mode;
 using pawl::lock_options;
 
-constexpr lock_options shared{.ttl = long_ttl, .wait = patience, .mode = lock_mode::shared};
-
 constexpr lock_options permits(std::uint32_t count) {
     return {.ttl = long_ttl,
             .wait = patience,

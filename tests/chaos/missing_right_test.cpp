@@ -16,8 +16,8 @@ namespace {
 using namespace chaos;
 using pawl::lock_mode;
 
-constexpr pawl::try_options shared{.ttl = long_ttl, .mode = lock_mode::shared};
-constexpr pawl::try_options permits{
+constexpr pawl::try_options try_shared{.ttl = long_ttl, .mode = lock_mode::shared};
+constexpr pawl::try_options try_permits{
     .ttl = long_ttl, .mode = lock_mode::permits, .permits = 1, .total_permits = 2};
 
 struct operation {
@@ -28,14 +28,14 @@ struct operation {
 
 held_lock prepare_nothing(client&) { return {}; }
 held_lock hold(client& locks) { return locks.acquire("it", {.ttl = long_ttl}); }
-held_lock share(client& locks) { return locks.try_acquire("it", shared); }
+held_lock share(client& locks) { return locks.try_acquire("it", try_shared); }
 held_lock set_latch(client& locks) {
     pawl::blocking::latch done(locks, "it");
     (void)done.try_set(1);
     return {};
 }
-void acquire_shared(client& locks) { (void)locks.try_acquire("it", shared); }
-void acquire_permits(client& locks) { (void)locks.try_acquire("it", permits); }
+void acquire_shared(client& locks) { (void)locks.try_acquire("it", try_shared); }
+void acquire_permits(client& locks) { (void)locks.try_acquire("it", try_permits); }
 void force(client& locks) { (void)locks.force_release("it"); }
 
 constexpr std::array operations{

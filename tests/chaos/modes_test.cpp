@@ -16,14 +16,6 @@ using pawl::lock_mode;
 using pawl::lock_options;
 namespace scripts = pawl::redis::scripts;
 
-constexpr lock_options shared{.ttl = long_ttl, .wait = patience, .mode = lock_mode::shared};
-constexpr lock_options two_of_three{.ttl = long_ttl,
-                                    .wait = patience,
-                                    .mode = lock_mode::permits,
-                                    .permits = 2,
-                                    .total_permits = 3};
-constexpr lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
-
 class Modes : public testing::Test, protected redis_fixture {
 protected:
     // With loaded scripts and an open connection.

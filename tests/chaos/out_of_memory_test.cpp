@@ -16,13 +16,6 @@ namespace scripts = pawl::redis::scripts;
 namespace redisson_scripts = pawl::redis::redisson::scripts;
 
 constexpr lock_options exclusive_options{.ttl = long_ttl, .wait = patience};
-constexpr lock_options shared{.ttl = long_ttl, .wait = patience, .mode = lock_mode::shared};
-constexpr lock_options two_of_three{.ttl = long_ttl,
-                                    .wait = patience,
-                                    .mode = lock_mode::permits,
-                                    .permits = 2,
-                                    .total_permits = 3};
-constexpr lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
 
 class OutOfMemory : public testing::Test, protected redis_fixture {
 protected:

@@ -40,6 +40,19 @@ inline constexpr pawl::duration long_ttl = 60s;
 // For waits that must succeed, so that a failure is a message and not a hanging test.
 inline constexpr pawl::duration patience = 30s;
 
+inline constexpr pawl::lock_options shared{
+    .ttl = long_ttl, .wait = patience, .mode = pawl::lock_mode::shared};
+inline constexpr pawl::lock_options two_of_three{.ttl = long_ttl,
+                                                 .wait = patience,
+                                                 .mode = pawl::lock_mode::permits,
+                                                 .permits = 2,
+                                                 .total_permits = 3};
+inline constexpr pawl::lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
+
+inline const std::string redisson_layout = "?layout=redisson";
+// An owner as Java writes it.
+inline const std::string java_owner = "176d4c5e-cbab-4c45-831e-b8c949d7ba8c:1";
+
 // Log lines and error messages of the clients, from all threads.
 class log_capture {
 public:

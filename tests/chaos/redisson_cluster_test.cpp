@@ -10,9 +10,7 @@
 namespace {
 
 using namespace chaos;
-namespace scripts = pawl::redis::redisson::scripts;
-
-const std::string layout = "?layout=redisson";
+namespace redisson_scripts = pawl::redis::redisson::scripts;
 
 class RedissonCluster : public testing::Test, protected redis_fixture {
 protected:
@@ -26,8 +24,9 @@ protected:
 
 // All keys of each object have the name as hash tag, and its release is published in its slot.
 TEST_F(RedissonCluster, KeysAndChannelsOfALockAreInItsSlot) {
-    client locks = direct_client(layout), both = direct_client(layout + "&object=readwrite"),
-           plain = direct_client(layout + "&object=semaphore");
+    client locks = direct_client(redisson_layout),
+           both = direct_client(redisson_layout + "&object=readwrite"),
+           plain = direct_client(redisson_layout + "&object=semaphore");
     const auto check = [&](client& in, const std::string& channel, pawl::lock_options options) {
         options.ttl = long_ttl;
         const auto subscriber = server.connect();
@@ -53,7 +52,7 @@ TEST_F(RedissonCluster, KeysAndChannelsOfALockAreInItsSlot) {
 //   P holds | Q listens | Q's connection is cut | Q connects, listens in the slot again | P: DEL,
 //   SPUBLISH | Q holds
 TEST_F(RedissonCluster, ChannelsAreHeardAgainAfterACut) {
-    client holds = direct_client(layout), waits = proxied_client(layout);
+    client holds = direct_client(redisson_layout), waits = proxied_client(redisson_layout);
     for (const bool fair : {false, true}) {
         auto lock = holds.acquire("it", {.ttl = long_ttl, .fair = fair});
         const auto before = waits.statistics().pushes;
@@ -80,15 +79,16 @@ TEST_F(RedissonCluster, ChannelsAreHeardAgainAfterACut) {
 
 //   three locks are due for renewal | all three are sent | no reply comes
 TEST_F(RedissonCluster, LocksOfDifferentSlotsAreRenewedAtOnce) {
-    client locks = proxied_client(layout);
+    client locks = proxied_client(redisson_layout);
     std::vector<held_lock> held;
     for (const std::string name : {"a", "b", "c"})
         held.push_back(locks.acquire(name, {.ttl = 3s}));
     ASSERT_TRUE(eventually([&] { return locks.statistics().renewals >= 3; }));
     proxy.forget_commands();
-    proxy.inject(
-        {.matches = script(scripts::renew), .kind = fault_kind::delay_reply, .delay = 60s});
-    ASSERT_TRUE(eventually([&] { return proxy.count(script(scripts::renew)) == 3; }));
+    proxy.inject({.matches = script(redisson_scripts::renew),
+                  .kind = fault_kind::delay_reply,
+                  .delay = 60s});
+    ASSERT_TRUE(eventually([&] { return proxy.count(script(redisson_scripts::renew)) == 3; }));
     for (const auto& lock : held)
         EXPECT_EQ(lock.state(), lock_state::held) << "one waited until the end of another's lease";
     proxy.kill_connections();
@@ -96,7 +96,7 @@ TEST_F(RedissonCluster, LocksOfDifferentSlotsAreRenewedAtOnce) {
 
 // One brace is enough for Redisson to leave a name unchanged, also if it makes no hash tag.
 TEST_F(RedissonCluster, ANameWithOneBraceIsRefusedWithAnAdvice) {
-    client locks = direct_client(layout);
+    client locks = direct_client(redisson_layout);
     const auto why = failure_of([&] { (void)locks.try_acquire("a{b", {.ttl = long_ttl}); });
     ASSERT_TRUE(why.has_value());
     EXPECT_EQ(why->reason, errc::unsupported) << why;

@@ -9,26 +9,24 @@
 namespace {
 
 using namespace chaos;
-namespace scripts = pawl::redis::redisson::scripts;
-
-const std::string java = "176d4c5e-cbab-4c45-831e-b8c949d7ba8c:1";
+namespace redisson_scripts = pawl::redis::redisson::scripts;
 
 class RedissonDead : public testing::Test, protected redis_fixture {
 protected:
     std::string server_time_plus(int ms) { return std::to_string(server.time_ms() + ms); }
     // The queueing of Java's tryLock(10 s); and the effects of its turn and its end.
     void add_java_waiter() {
-        (void)server.execute({"RPUSH", "redisson_lock_queue:{it}", java});
+        (void)server.execute({"RPUSH", "redisson_lock_queue:{it}", java_owner});
         (void)server.execute(
-            {"ZADD", "redisson_lock_timeout:{it}", server_time_plus(10'000), java});
+            {"ZADD", "redisson_lock_timeout:{it}", server_time_plus(10'000), java_owner});
     }
     void set_java_lock() {
-        (void)server.execute({"LREM", "redisson_lock_queue:{it}", "0", java});
-        (void)server.execute({"ZREM", "redisson_lock_timeout:{it}", java});
+        (void)server.execute({"LREM", "redisson_lock_queue:{it}", "0", java_owner});
+        (void)server.execute({"ZREM", "redisson_lock_timeout:{it}", java_owner});
         for (const auto& other :
              server.execute({"ZRANGE", "redisson_lock_timeout:{it}", "0", "-1"}).items)
             (void)server.execute({"ZINCRBY", "redisson_lock_timeout:{it}", "-10000", other.text});
-        (void)server.execute({"HINCRBY", "it", java, "1"});
+        (void)server.execute({"HINCRBY", "it", java_owner, "1"});
         (void)server.execute({"PEXPIRE", "it", "30000"});
     }
     void cut_connection() {
@@ -53,7 +51,6 @@ protected:
 TEST_F(RedissonDead, AWaiterBehindJavasHoldsUpNobodyOfPawls) {
     client holds = direct_client("?layout=redisson"), next = direct_client("?layout=redisson");
     client dies = proxied_client("?layout=redisson");
-    const pawl::lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
     auto lock = holds.acquire("it", fair);
     add_java_waiter();
     std::stop_source stop;
@@ -96,7 +93,8 @@ TEST_F(RedissonDead, PermitsOfALostAnswerComeBackAfterALongOutage) {
     const pawl::try_options two_permits{
         .ttl = 300ms, .mode = pawl::lock_mode::permits, .permits = 2, .total_permits = 3};
     EXPECT_EQ(locks.try_acquire("it", two_permits).release(), release_result::released);
-    proxy.inject({.matches = script(scripts::semaphore_acquire), .kind = fault_kind::lose_reply});
+    proxy.inject(
+        {.matches = script(redisson_scripts::semaphore_acquire), .kind = fault_kind::lose_reply});
     proxy.refuse(true);
     const auto failed = failure_of([&] { (void)locks.try_acquire("it", two_permits); });
     ASSERT_TRUE(failed.has_value());
@@ -127,10 +125,11 @@ TEST_F(RedissonDead, AReadersFieldGoesWithTheNextThatLeaves) {
     const std::string dead_reader = "5f3c2f6e-cbab-4c45-831e-b8c949d7ba8c:-7";
     const pawl::lock_options reading{.ttl = long_ttl, .mode = pawl::lock_mode::shared};
     auto first = locks.acquire("it", reading), second = locks.acquire("it", reading);
-    (void)server.execute({"HSET", "it", dead_reader, "1", java, "1"});
+    (void)server.execute({"HSET", "it", dead_reader, "1", java_owner, "1"});
     EXPECT_EQ(first.release(), release_result::released);
     EXPECT_EQ(server.execute({"HEXISTS", "it", dead_reader}).number(), 0);
-    EXPECT_EQ(server.execute({"HEXISTS", "it", java}).number(), 1) << "Java's are Java's affair";
+    EXPECT_EQ(server.execute({"HEXISTS", "it", java_owner}).number(), 1)
+        << "Java's are Java's affair";
     EXPECT_EQ(second.state(), lock_state::held);
 }
 
@@ -141,20 +140,20 @@ TEST_F(RedissonDead, AReaderWithAnyNumberOfEntriesStopsNobody) {
     const pawl::lock_options reading{.ttl = long_ttl, .mode = pawl::lock_mode::shared};
     for (const char* count : {"99999999999", "1e300", "inf", "nan", "-1e300", "9999"}) {
         auto lock = locks.acquire("it", reading);
-        (void)server.execute({"HSET", "it", java, count});
+        (void)server.execute({"HSET", "it", java_owner, count});
         EXPECT_TRUE(locks.inspect("it").held_by.has_value()) << count;
         EXPECT_EQ(lock.release(), release_result::released) << count;
         (void)server.execute({"DEL", "it"});
     }
     auto lock = locks.acquire("it", reading);
-    (void)server.execute({"HSET", "it", java, "99999999999"});
+    (void)server.execute({"HSET", "it", java_owner, "99999999999"});
     EXPECT_EQ(lock.release(), release_result::released);
-    EXPECT_EQ(server.execute({"HEXISTS", "it", java}).number(), 1);
+    EXPECT_EQ(server.execute({"HEXISTS", "it", java_owner}).number(), 1);
     EXPECT_GT(server.execute({"PTTL", "it"}).number(), 0);
     // Many readers, each of them within bounds.
     lock = locks.acquire("it", reading);
     for (int i = 0; i < 1000; ++i)
-        (void)server.execute({"HSET", "it", java + std::to_string(i), "9000"});
+        (void)server.execute({"HSET", "it", java_owner + std::to_string(i), "9000"});
     EXPECT_TRUE(locks.inspect("it").held_by.has_value());
     EXPECT_EQ(lock.release(), release_result::released);
 }

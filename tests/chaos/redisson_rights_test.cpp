@@ -29,7 +29,6 @@ protected:
     }
     // Two clients wait, one behind the other.
     void exercise_fair_lock(client& first, client& second) {
-        const pawl::lock_options fair{.ttl = long_ttl, .wait = patience, .fair = true};
         auto lock = first.acquire("it", fair);
         const auto next = [&](client& waiter) { (void)waiter.acquire("it", fair).release(); };
         background_task first_waiter([&] { next(second); });
@@ -99,7 +98,6 @@ private:
 constexpr pawl::redis::used_features only_exclusive{
     .modes = false, .latches = false, .admin = false};
 constexpr pawl::redis::used_features only_modes{.latches = false, .admin = false};
-const std::vector<std::string> none;
 
 TEST_F(JavaRights, ForExclusiveLocksAreEnoughForThem) {
     allow(only_exclusive, layout);

@@ -10,10 +10,7 @@
 namespace {
 
 using namespace chaos;
-namespace scripts = pawl::redis::redisson::scripts;
-
-const std::string layout = "?layout=redisson";
-const std::string theirs = "176d4c5e-cbab-4c45-831e-b8c949d7ba8c:1";
+namespace redisson_scripts = pawl::redis::redisson::scripts;
 
 class Redisson : public testing::Test, protected redis_fixture {
 protected:
@@ -21,7 +18,7 @@ protected:
     void warm(client& locks) {
         for (int i = 0; i < 2; ++i)
             (void)locks.acquire("warm", {.ttl = long_ttl, .wait = patience}).release();
-        for (const auto* script_to_load : {&scripts::renew, &scripts::inspect})
+        for (const auto* script_to_load : {&redisson_scripts::renew, &redisson_scripts::inspect})
             (void)server.execute({"SCRIPT", "LOAD", std::string(script_to_load->text)});
     }
     bool is_free(const std::string& name) {
@@ -29,7 +26,7 @@ protected:
     }
     // Java's part, as its scripts do it.
     void set_java_lock(const std::string& name, int ms) {
-        (void)server.execute({"HINCRBY", name, theirs, "1"});
+        (void)server.execute({"HINCRBY", name, java_owner, "1"});
         (void)server.execute({"PEXPIRE", name, std::to_string(ms)});
     }
     void release_java_lock(const std::string& name) {
@@ -39,7 +36,7 @@ protected:
 };
 
 TEST_F(Redisson, KeysAreThoseOfTheJavaSide) {
-    client locks = direct_client(layout);
+    client locks = direct_client(redisson_layout);
     auto lock = locks.acquire("it", {.ttl = long_ttl});
     const auto hash = server.execute({"HGETALL", "it"});
     ASSERT_EQ(hash.items.size(), 2U);
@@ -64,7 +61,7 @@ TEST_F(Redisson, KeysAreThoseOfTheJavaSide) {
         return server.keys() == std::vector<std::string>{"redisson_lock_token:{it}"};
     })) << "the latch stays behind";
     // Without a token, and with a template for a NameMapper; a brace leaves the name unchanged.
-    client mapped = direct_client(layout + "&key=app:{name}");
+    client mapped = direct_client(redisson_layout + "&key=app:{name}");
     auto other = mapped.acquire("x{y}", {.ttl = long_ttl, .fenced = false});
     EXPECT_EQ(server.execute({"EXISTS", "app:x{y}"}).number(), 1);
     EXPECT_EQ(server.execute({"EXISTS", "redisson_lock_token:app:x{y}"}).number(), 0);
@@ -72,7 +69,7 @@ TEST_F(Redisson, KeysAreThoseOfTheJavaSide) {
 
 // Each side meets what the other layout left under the same key; the error names the option to set.
 TEST_F(Redisson, KeysOfAnotherTypeAreRefusedWithAnAdvice) {
-    client shared = direct_client(layout), plain = direct_client("?key={name}");
+    client shared = direct_client(redisson_layout), plain = direct_client("?key={name}");
     set_java_lock("hash", 60000);
     (void)server.execute({"SET", "string", "theirs", "PX", "60000"});
     (void)server.execute({"HSET", "cart", "item", "7"});
@@ -102,7 +99,7 @@ TEST_F(Redisson, KeysOfAnotherTypeAreRefusedWithAnAdvice) {
 
 // Each permit is an entry, and a script that makes millions of them stops the server for all.
 TEST_F(Redisson, MorePermitsAtOnceThanAServerLikesAreRefused) {
-    client locks = direct_client(layout);
+    client locks = direct_client(redisson_layout);
     const auto many = [&](std::uint32_t permits) {
         return locks.try_acquire(
             "it",
@@ -120,14 +117,14 @@ TEST_F(Redisson, MorePermitsAtOnceThanAServerLikesAreRefused) {
 TEST_F(Redisson, ALostAcquireIsUndone) {
     for (const fault_kind kind :
          {fault_kind::lose_reply, fault_kind::cut_reply, fault_kind::lose_request}) {
-        client locks = proxied_client(layout);
+        client locks = proxied_client(redisson_layout);
         warm(locks);
-        proxy.inject({.matches = script(scripts::acquire), .kind = kind});
+        proxy.inject({.matches = script(redisson_scripts::acquire), .kind = kind});
         const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
         ASSERT_TRUE(failed.has_value());
         EXPECT_EQ(failed->reason, errc::unreachable) << failed;
         EXPECT_TRUE(is_free("it"));
-        proxy.inject({.matches = script(scripts::acquire), .kind = kind});
+        proxy.inject({.matches = script(redisson_scripts::acquire), .kind = kind});
         auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
         EXPECT_EQ(lock.release(), release_result::released);
         EXPECT_TRUE(is_free("it"));
@@ -136,17 +133,19 @@ TEST_F(Redisson, ALostAcquireIsUndone) {
 
 //   acquire sent | cancelled or timed out | granted: released on the same connection
 TEST_F(Redisson, ALateGrantIsGivenBack) {
-    client locks = proxied_client(layout);
+    client locks = proxied_client(redisson_layout);
     warm(locks);
-    proxy.inject(
-        {.matches = script(scripts::acquire), .kind = fault_kind::delay_request, .delay = 1s});
+    proxy.inject({.matches = script(redisson_scripts::acquire),
+                  .kind = fault_kind::delay_request,
+                  .delay = 1s});
     const auto late =
         failure_of([&] { (void)locks.acquire("it", {.ttl = long_ttl, .wait = 100ms}); });
     ASSERT_TRUE(late.has_value());
-    EXPECT_TRUE(eventually([&] { return proxy.count(script(scripts::release)) >= 3; }));
+    EXPECT_TRUE(eventually([&] { return proxy.count(script(redisson_scripts::release)) >= 3; }));
     EXPECT_TRUE(is_free("it"));
-    proxy.inject(
-        {.matches = script(scripts::acquire), .kind = fault_kind::delay_request, .delay = 1s});
+    proxy.inject({.matches = script(redisson_scripts::acquire),
+                  .kind = fault_kind::delay_request,
+                  .delay = 1s});
     std::stop_source stop;
     background_task stopping([&] {
         if (eventually([&] { return proxy.count(support::with_word("it")) > 0; }))
@@ -156,7 +155,7 @@ TEST_F(Redisson, ALateGrantIsGivenBack) {
         [&] { (void)locks.acquire("it", {.ttl = long_ttl, .wait = patience}, stop.get_token()); });
     ASSERT_TRUE(cancelled.has_value());
     EXPECT_EQ(cancelled->reason, errc::cancelled) << cancelled;
-    EXPECT_TRUE(eventually([&] { return proxy.count(script(scripts::release)) >= 4; }));
+    EXPECT_TRUE(eventually([&] { return proxy.count(script(redisson_scripts::release)) >= 4; }));
     EXPECT_TRUE(is_free("it"));
 }
 
@@ -164,15 +163,15 @@ TEST_F(Redisson, ALateGrantIsGivenBack) {
 //   owner has the lock by now, and keeps it
 TEST_F(Redisson, ALostReleaseIsAnsweredByItsLatch) {
     for (const fault_kind kind : {fault_kind::lose_reply, fault_kind::cut_reply}) {
-        client locks = proxied_client(layout), other = direct_client(layout);
+        client locks = proxied_client(redisson_layout), other = direct_client(redisson_layout);
         warm(locks);
         auto lock = locks.acquire("it", {.ttl = long_ttl});
         held_lock next;
         background_task waiting(
             [&] { next = other.acquire("it", {.ttl = long_ttl, .wait = patience}); });
-        client observer = direct_client(layout);
+        client observer = direct_client(redisson_layout);
         ASSERT_TRUE(eventually([&] { return observer.inspect("it").waiters == 1; }));
-        proxy.inject({.matches = script(scripts::release), .kind = kind});
+        proxy.inject({.matches = script(redisson_scripts::release), .kind = kind});
         EXPECT_EQ(lock.release(), release_result::released);
         waiting.join();
         EXPECT_EQ(next.state(), lock_state::held);
@@ -184,7 +183,7 @@ TEST_F(Redisson, ALostReleaseIsAnsweredByItsLatch) {
 //   J holds | P listens | P's connection dies | J releases: the message reaches no client | P
 //   connects, subscribes, refreshes at once
 TEST_F(Redisson, AMessageThatNobodyHeardIsMadeUpForByALook) {
-    client locks = proxied_client(layout), observer = direct_client(layout);
+    client locks = proxied_client(redisson_layout), observer = direct_client(redisson_layout);
     warm(locks);
     set_java_lock("it", 60000);
     held_lock acquired;
@@ -204,7 +203,7 @@ TEST_F(Redisson, AMessageThatNobodyHeardIsMadeUpForByALook) {
 //   J holds | P waits | the message is lost, the connection is not | P's refresh finds the lock
 //   free
 TEST_F(Redisson, ALostMessageIsMadeUpForByALook) {
-    client locks = proxied_client(layout), observer = direct_client(layout);
+    client locks = proxied_client(redisson_layout), observer = direct_client(redisson_layout);
     set_java_lock("it", 60000);
     held_lock acquired;
     background_task waiting(
@@ -218,7 +217,7 @@ TEST_F(Redisson, ALostMessageIsMadeUpForByALook) {
 // "a" and "{a}" are two locks with one channel: a client that leaves must not end the other's
 // subscription.
 TEST_F(Redisson, TwoLocksOfOneChannelAreHeardUntilTheLastLeaves) {
-    client locks = proxied_client(layout), observer = direct_client(layout);
+    client locks = proxied_client(redisson_layout), observer = direct_client(redisson_layout);
     set_java_lock("a", 60000);
     set_java_lock("{a}", 60000);
     const auto heard = [&](std::size_t times) {
@@ -249,7 +248,7 @@ TEST_F(Redisson, TwoLocksOfOneChannelAreHeardUntilTheLastLeaves) {
 TEST_F(Redisson, ARefusedSubscriptionIsAnErrorAndNoMore) {
     (void)server.execute(
         {"ACL", "SETUSER", "locks", "on", ">secret", "~*", "resetchannels", "+@all"});
-    const auto url = server.url(layout);
+    const auto url = server.url(redisson_layout);
     client locks = client_at("redis://locks:secret@" + url.substr(url.find("//") + 2));
     set_java_lock("it", 60000);
     for (int i = 0; i < 3; ++i) {

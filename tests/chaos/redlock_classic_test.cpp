@@ -15,7 +15,7 @@ using namespace chaos;
 using testing::HasSubstr;
 
 const std::string classic = "?fenced=no";
-const std::string java = "?fenced=no&layout=redisson";
+const std::string classic_redisson = "?fenced=no&layout=redisson";
 
 class RedlockClassic : public redlock_fixture {
 protected:
@@ -91,9 +91,9 @@ TEST_F(RedlockClassic, NodesThatRestartEmptyGrantTheLockAgain) {
 
 // With the least rights for that layout.
 TEST_F(RedlockClassic, SharesRedissonsHashes) {
-    const auto rules = pawl::redis::least_rights("redlock://a,b,c" + java, {});
+    const auto rules = pawl::redis::least_rights("redlock://a,b,c" + classic_redisson, {});
     redlock_group group(3, {.config = {rules.at(0).line("locks", "PASSWORD")}});
-    auto url = group.url(java);
+    auto url = group.url(classic_redisson);
     url.insert(url.find("//") + 2, "locks:PASSWORD@");
     client locks = client_at(url), other = client_at(url);
     auto held = locks.acquire("it", {.ttl = 2s});
@@ -131,7 +131,7 @@ TEST_F(RedlockClassic, OptionsThatDoNotFitAreRefused) {
         {"?fenced=maybe", "fenced"},
         {"?fenced=no&ttl_max=1000", "leave out ttl_max"},
         {"?fenced=no&scripts=no", "needs scripts"},
-        {java + "&object=readwrite", "leave out object"},
+        {classic_redisson + "&object=readwrite", "leave out object"},
     };
     for (const auto& [options, part] : wrong) {
         const auto failed = failure_at("redlock://a,b,c" + options);
@@ -140,7 +140,7 @@ TEST_F(RedlockClassic, OptionsThatDoNotFitAreRefused) {
     }
     EXPECT_THROW(redlock_group::begin_set("redlock://a,b,c" + classic), pawl::error);
     EXPECT_THROW((void)redlock_group::examine("redlock://a,b,c" + classic), pawl::error);
-    EXPECT_EQ(pawl::redlock::at("redlock://a,b,c" + java).describe(),
+    EXPECT_EQ(pawl::redlock::at("redlock://a,b,c" + classic_redisson).describe(),
               "redlock://a:6379,b:6379,c:6379/0?fenced=no&layout=redisson");
 }
 

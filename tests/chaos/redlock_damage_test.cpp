@@ -16,7 +16,6 @@ using namespace chaos;
 using pawl::lock_mode;
 
 constexpr pawl::lock_options writing{.ttl = long_ttl, .wait = patience};
-constexpr pawl::lock_options reading{.ttl = long_ttl, .wait = patience, .mode = lock_mode::shared};
 
 class RedlockDamage : public redlock_fixture {
 protected:
@@ -58,7 +57,7 @@ protected:
 //   L holds | no node has memory: SET and ZADD are refused as a script's first write
 //   L's renewal and release: executed, also where the counter must be raised
 TEST_F(RedlockDamage, WithoutMemoryHoldsAreRenewedAndGivenBack) {
-    for (const auto& options : {writing, reading}) {
+    for (const auto& options : {writing, shared}) {
         auto lock = acquire_everywhere("it", options);
         set_out_of_memory(true);
         EXPECT_FALSE(failure_of([&] { lock.renew(); }));
@@ -77,7 +76,7 @@ TEST_F(RedlockDamage, WithoutMemoryAWriterGoesOnAsAReader) {
 }
 
 TEST_F(RedlockDamage, WithoutMemoryAForcedReleaseWorks) {
-    for (const auto& options : {writing, reading}) {
+    for (const auto& options : {writing, shared}) {
         const auto lock = acquire_everywhere("it", options);
         set_out_of_memory(true);
         EXPECT_FALSE(failure_of([&] { EXPECT_TRUE(locks.force_release("it")); }));
@@ -114,7 +113,7 @@ TEST_F(RedlockDamage, OfTheReadersKeyIsNamed) {
 
 // `pawl ls` shows all locks although the other keys of one are another program's.
 TEST_F(RedlockDamage, ToOneLockHidesNoLock) {
-    const auto damaged = acquire_everywhere("a", reading), sound = acquire_everywhere("b", writing);
+    const auto damaged = acquire_everywhere("a", shared), sound = acquire_everywhere("b", writing);
     for (const std::string suffix : {"f", "q", "h", "d"}) {
         execute_everywhere({"DEL", "pawl:{a}:" + suffix});
         execute_everywhere({"RPUSH", "pawl:{a}:" + suffix, "theirs"});
@@ -135,11 +134,11 @@ TEST_F(RedlockDamage, WithoutTheRightToInspectItSaysWhy) {
 //   a forced release, and R's own release, free the lock for writers
 TEST_F(RedlockDamage, WithoutSomeKeysOfItsReadersTheLockIsGivenBack) {
     for (const std::string key : {"pawl:{it}:d", "pawl:{it}:h"}) {
-        auto reader = acquire_everywhere("it", reading);
+        auto reader = acquire_everywhere("it", shared);
         execute_everywhere({"DEL", key});
         EXPECT_EQ(reader.release(), release_result::released) << key;
         EXPECT_TRUE(eventually([&] { return group.count_of("it") == 0; })) << key;
-        reader = acquire_everywhere("it", reading);
+        reader = acquire_everywhere("it", shared);
         execute_everywhere({"DEL", key});
         EXPECT_TRUE(locks.force_release("it"));
         EXPECT_EQ(group.count_of("it"), 0U) << key;
@@ -148,7 +147,7 @@ TEST_F(RedlockDamage, WithoutSomeKeysOfItsReadersTheLockIsGivenBack) {
 
 //   W waits, and keeps readers out until a time of the nodes | their clocks are set back by a day
 TEST_F(RedlockDamage, OfTheClockKeepsNoReaderOut) {
-    const auto reader = acquire_everywhere("it", reading);
+    const auto reader = acquire_everywhere("it", shared);
     for (std::size_t i = 0; i < group.node_count(); ++i) {
         const auto tomorrow = std::to_string(group.node(i).time_ms() + 86'400'000);
         (void)group.node(i).execute(

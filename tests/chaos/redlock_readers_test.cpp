@@ -14,11 +14,9 @@
 namespace {
 
 using namespace chaos;
-namespace scripts = pawl::redlock::scripts;
+namespace redlock_scripts = pawl::redlock::scripts;
 
 constexpr pawl::try_options try_reading{.ttl = long_ttl, .mode = pawl::lock_mode::shared};
-constexpr pawl::lock_options reading{
-    .ttl = long_ttl, .wait = patience, .mode = pawl::lock_mode::shared};
 
 class RedlockReaders : public redlock_fixture {
 protected:
@@ -47,7 +45,7 @@ protected:
 TEST_F(RedlockReaders, ThatWereToldAndGiveUpPassItOn) {
     auto& node = group.node(0);
     const auto leave = [&](const std::string& client) {
-        (void)node.execute({"EVAL", std::string(scripts::leave.text), "2", "pawl:{it}",
+        (void)node.execute({"EVAL", std::string(redlock_scripts::leave.text), "2", "pawl:{it}",
                             "pawl:{it}:q", client, "&pawl:", "it"});
         return node.execute({"ZCARD", "pawl:{it}:q"}).number();
     };
@@ -61,7 +59,7 @@ TEST_F(RedlockReaders, ThatWereToldAndGiveUpPassItOn) {
 //   arrives over another connection, and the node executes the renewal last: A must not read again
 //   B reads on, so the counter cannot tell: a renewal that is executed soon restores a reader
 TEST_F(RedlockReaders, ThatWereReleasedAreNotRestoredLate) {
-    auto first = locks.acquire("it", reading), second = others.acquire("it", reading);
+    auto first = locks.acquire("it", shared), second = others.acquire("it", shared);
     // The first renewal brings them to a node that missed the acquire.
     ASSERT_TRUE(eventually([&] { return nodes_with(2) == 3; }, long_ttl));
     auto& node = group.node(0);
@@ -73,7 +71,7 @@ TEST_F(RedlockReaders, ThatWereReleasedAreNotRestoredLate) {
         };
         const auto value = detail.substr(0, detail.rfind(';'));
         (void)node.execute({"EVAL",
-                            std::string(scripts::read_renew.text),
+                            std::string(redlock_scripts::read_renew.text),
                             "7",
                             "pawl:redlock",
                             "pawl:redlock:q",
@@ -109,7 +107,7 @@ TEST_F(RedlockReaders, HaveALargerTokenThanTheWriterBefore) {
     const auto before = writer.token();
     EXPECT_FALSE(others.try_acquire("it", try_reading).owns_lock());
     (void)locks.force_release("it");
-    const auto first = others.acquire("it", reading), second = locks.acquire("it", reading);
+    const auto first = others.acquire("it", shared), second = locks.acquire("it", shared);
     EXPECT_GT(first.token(), before);
     EXPECT_EQ(second.token(), first.token());
 }
@@ -123,7 +121,7 @@ TEST_F(RedlockReaders, ConfirmTheirTokenWhereTheCounterIsSmaller) {
     const pawl::fencing_token ahead(first.value() + 9);
     (void)group.node(0).execute({"SET", "pawl:{it}:f", to_string(ahead)});
     group.node(2).freeze();
-    auto reader = locks.acquire("it", reading);
+    auto reader = locks.acquire("it", shared);
     EXPECT_GT(reader.token(), ahead);
     EXPECT_TRUE(eventually([&] { return counter_of(1) == reader.token(); }));
     EXPECT_EQ(reader.release(), release_result::released);
@@ -133,7 +131,7 @@ TEST_F(RedlockReaders, ConfirmTheirTokenWhereTheCounterIsSmaller) {
 }
 
 TEST_F(RedlockReaders, LeaveOneAfterTheOther) {
-    auto first = locks.acquire("it", reading), second = others.acquire("it", reading);
+    auto first = locks.acquire("it", shared), second = others.acquire("it", shared);
     // A new client may know only a majority yet.
     ASSERT_TRUE(eventually([&] { return nodes_with(2) >= 2; }));
     const auto info = locks.inspect("it");
@@ -151,7 +149,7 @@ TEST_F(RedlockReaders, LeaveOneAfterTheOther) {
 //   R reads, W waits, R2 comes | R2 must wait, or readers that follow each other starve W
 //   W gives up                 | nothing keeps R2 out any more
 TEST_F(RedlockReaders, AreKeptOutByAWriterThatWaits) {
-    const auto first = locks.acquire("it", reading);
+    const auto first = locks.acquire("it", shared);
     std::stop_source enough;
     auto writer = std::async(std::launch::async, [&] {
         try {
@@ -162,7 +160,7 @@ TEST_F(RedlockReaders, AreKeptOutByAWriterThatWaits) {
         }
     });
     EXPECT_TRUE(eventually([&] { return !locks.try_acquire("it", try_reading).owns_lock(); }));
-    auto late = std::async(std::launch::async, [&] { return locks.acquire("it", reading); });
+    auto late = std::async(std::launch::async, [&] { return locks.acquire("it", shared); });
     enough.request_stop();
     EXPECT_EQ(writer.get(), errc::cancelled);
     EXPECT_TRUE(late.get().owns_lock());
@@ -180,7 +178,7 @@ TEST_F(RedlockReaders, AreRestoredAtANodeThatHasLostThem) {
 //   node 0 is at a larger counter than the operator's barrier, and has R with a smaller one
 //   the barrier raises nothing at node 0 | it must end R there all the same
 TEST_F(RedlockReaders, AreEndedByAForcedRelease) {
-    const auto first = locks.acquire("it", reading), second = others.acquire("it", reading);
+    const auto first = locks.acquire("it", shared), second = others.acquire("it", shared);
     ASSERT_TRUE(eventually([&] { return nodes_with(2) >= 2; }));
     EXPECT_TRUE(locks.force_release("it"));
     EXPECT_TRUE(eventually(
@@ -199,7 +197,7 @@ TEST_F(RedlockReaders, AWriterBecomesOneAlsoWhereItsRequestWasLate) {
     const auto token = hold.token();
     hold.downgrade();
     EXPECT_EQ(hold.token(), token);
-    const auto beside = others.acquire("it", reading);
+    const auto beside = others.acquire("it", shared);
     EXPECT_EQ(beside.token(), token);
     group.node(2).thaw();
     EXPECT_TRUE(eventually(

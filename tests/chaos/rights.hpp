@@ -15,6 +15,8 @@
 
 namespace chaos {
 
+inline const support::command_words none;
+
 class least_rights : public redis_fixture {
 public:
     explicit least_rights(support::redis_options server_options = {})

@@ -88,6 +88,7 @@ private:
 // CLOCK_BOOTTIME of the newest heartbeat in ns; 0 before the first.
 [[nodiscard]] std::int64_t last_beat(const std::string& file);
 [[nodiscard]] std::int64_t boot_time();
+constexpr std::int64_t second = 1'000'000'000;  // of boot_time()
 [[nodiscard]] bool is_beating(const std::string& file);
 // Waits until no process writes to the file any more.
 [[nodiscard]] bool eventually_silent(const std::string& file);

@@ -115,10 +115,11 @@ TEST_P(InheritedChildren, DoNotHideAProcessOfTheCommandInTheirGroup) {
     EXPECT_TRUE(is_beating(sidecar_));
 }
 
-std::string name_of(const ::testing::TestParamInfo<bool>& info) {
+std::string cgroup_setting_of(const ::testing::TestParamInfo<bool>& info) {
     return info.param ? "NoCgroup" : "CgroupIfAllowed";
 }
 
-INSTANTIATE_TEST_SUITE_P(With, InheritedChildren, ::testing::Values(false, true), name_of);
+INSTANTIATE_TEST_SUITE_P(With, InheritedChildren, ::testing::Values(false, true),
+                         cgroup_setting_of);
 
 }  // namespace

@@ -171,8 +171,7 @@ TEST_P(LateGrant, StartsWithALockThatIsStillHeld) {
     EXPECT_TRUE(support::eventually([&] { return command_ran(); })) << stopped_pawl_->err();
 }
 
-std::string name_of(const ::testing::TestParamInfo<backend>& info) { return info.param.name; }
-
-INSTANTIATE_TEST_SUITE_P(Services, LateGrant, ::testing::ValuesIn(backends()), name_of);
+INSTANTIATE_TEST_SUITE_P(Services, LateGrant, ::testing::ValuesIn(backends()),
+                         ::testing::PrintToStringParamName());
 
 }  // namespace

@@ -19,8 +19,6 @@ namespace {
 using namespace cli_test;
 using namespace std::chrono_literals;
 
-constexpr std::int64_t second = 1'000'000'000;
-
 class MutualSupervision : public ::testing::Test {
 protected:
     void start(const char* ttl, const std::string& mode) {

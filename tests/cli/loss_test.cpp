@@ -16,8 +16,6 @@ namespace {
 using namespace cli_test;
 using namespace std::chrono_literals;
 
-constexpr std::int64_t second = 1'000'000'000;
-
 // A grandchild that ignores SIGTERM writes heartbeats while the server is frozen. Only SIGKILL ends
 // it.
 void check_frozen_server(const std::string& mode) {

@@ -223,6 +223,6 @@ TEST_P(Modes, WatchReportsTheTotalOfAFreedSemaphore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Modes, ::testing::ValuesIn(backends()),
-                         [](const auto& each) { return std::string(each.param.name); });
+                         ::testing::PrintToStringParamName());
 
 }  // namespace

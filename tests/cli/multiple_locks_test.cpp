@@ -137,6 +137,6 @@ TEST_P(MultipleLocks, AKilledSupervisorReleasesAll) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, MultipleLocks, ::testing::ValuesIn(backends()),
-                         [](const auto& each) { return std::string(each.param.name); });
+                         ::testing::PrintToStringParamName());
 
 }  // namespace

@@ -23,8 +23,7 @@ namespace {
 using namespace cli_test;
 using namespace std::chrono_literals;
 
-constexpr std::int64_t second = 1'000'000'000;
-constexpr std::int64_t ttl = 3 * second;
+constexpr auto ttl = 3 * second;
 
 class PausedMachine : public ::testing::Test {
 protected:

@@ -25,8 +25,6 @@ namespace {
 
 using namespace cli_test;
 
-constexpr std::int64_t second = 1'000'000'000;
-
 struct process_tree {
     const char* name;
     const char* shell;
@@ -119,12 +117,12 @@ std::vector<stray_case> stray_cases() {
     return all;
 }
 
-std::string name_of(const ::testing::TestParamInfo<stray_case>& info) {
+std::string name_of_stray(const ::testing::TestParamInfo<stray_case>& info) {
     return std::string(info.param.tree.name) +
            (info.param.cgroup_access == cgroups::hidden ? "WithoutCgroups" : "");
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, Strays, ::testing::ValuesIn(stray_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Shapes, Strays, ::testing::ValuesIn(stray_cases()), name_of_stray);
 
 // The same fixture for tests that do not need every process tree.
 class Loose : public Strays {};
@@ -225,6 +223,6 @@ TEST_P(Loose, StayAndLeaveNoCgroupBehindWhenTheLockWasKept) {
 INSTANTIATE_TEST_SUITE_P(Once, Loose,
                          ::testing::Values(stray_case{process_trees[0], cgroups::if_allowed},
                                            stray_case{process_trees[0], cgroups::hidden}),
-                         name_of);
+                         name_of_stray);
 
 }  // namespace

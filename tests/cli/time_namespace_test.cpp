@@ -13,8 +13,6 @@ namespace {
 
 using namespace cli_test;
 
-constexpr std::int64_t second = 1'000'000'000;
-
 class TimeNamespace : public ::testing::Test {
 protected:
     static outcome run_with_clock_ahead(const test_sandbox& sandbox, const words& arguments) {

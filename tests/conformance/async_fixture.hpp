@@ -14,6 +14,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
@@ -29,6 +30,10 @@ inline void PrintTo(const service_under_test& tested, std::ostream* out) { *out 
 
 // Memory, SQLite and Redis.
 [[nodiscard]] std::vector<service_under_test> async_services();
+
+inline constexpr pawl::lock_options with_wait{.ttl = std::chrono::seconds(60),
+                                              .wait = std::chrono::seconds(20)};
+inline constexpr pawl::try_options no_wait{.ttl = std::chrono::seconds(60)};
 
 class async_fixture : public testing::TestWithParam<service_under_test> {
 protected:

@@ -16,8 +16,9 @@ namespace {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
+using namespace tested;
 
-class AsyncSeveral : public tested::async_fixture {
+class AsyncSeveral : public async_fixture {
 protected:
     bool becomes_free(pawl::client& observer, const std::vector<std::string>& names) {
         return support::eventually([&] {
@@ -29,13 +30,11 @@ protected:
     }
 };
 
-constexpr pawl::lock_options options{.ttl = 60s, .wait = 20s};
-constexpr pawl::try_options no_wait{.ttl = 60s};
 const std::vector<std::string> names{"c", "a", "b"};
 
 TEST_P(AsyncSeveral, AreTakenAndGivenBackAsOne) {
     auto locks = make_client(), other = make_client();
-    auto all = locks.async_acquire_all(names, options, asio::use_future).get();
+    auto all = locks.async_acquire_all(names, with_wait, asio::use_future).get();
     EXPECT_EQ(all.size(), 3U);
     const auto before = all.safe_until();
     all.async_renew(asio::use_future).get();
@@ -66,11 +65,11 @@ TEST_P(AsyncSeveral, AnLvalueCompletionTokenIsNotMovedFrom) {
 // This client gets two of three, another one holds the third: the cancellation comes there.
 TEST_P(AsyncSeveral, CancelledBeforeTheLastLeavesNone) {
     auto locks = make_client(), other = make_client();
-    auto busy = other.async_acquire("c", options, asio::use_future).get();
+    auto busy = other.async_acquire("c", with_wait, asio::use_future).get();
     asio::cancellation_signal signal;
     std::promise<boost::system::error_code> ended;
     asio::post(loop, [&] {
-        locks.async_acquire_all(names, options,
+        locks.async_acquire_all(names, with_wait,
                                 asio::bind_cancellation_slot(
                                     signal.slot(), [&](boost::system::error_code ec,
                                                        pawl::held_locks) { ended.set_value(ec); }));
@@ -86,11 +85,12 @@ TEST_P(AsyncSeveral, CancelledBeforeTheLastLeavesNone) {
 
 TEST_P(AsyncSeveral, AreGivenBackWhenTheClientEnds) {
     auto other = make_client();
-    auto busy = other.async_acquire("c", options, asio::use_future).get();
+    auto busy = other.async_acquire("c", with_wait, asio::use_future).get();
     std::future<std::tuple<boost::system::error_code, pawl::held_locks>> pending_result;
     {
         auto locks = make_client();
-        pending_result = locks.async_acquire_all(names, options, asio::as_tuple(asio::use_future));
+        pending_result =
+            locks.async_acquire_all(names, with_wait, asio::as_tuple(asio::use_future));
         EXPECT_TRUE(support::eventually(
             [&] { return other.async_inspect("c", asio::use_future).get().waiters == 1; }));
     }

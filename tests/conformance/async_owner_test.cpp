@@ -13,11 +13,9 @@ namespace {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
+using namespace tested;
 
-class AsyncOwner : public tested::async_fixture {};
-
-constexpr pawl::lock_options options{.ttl = 60s, .wait = 20s};
-constexpr pawl::try_options no_wait{.ttl = 60s};
+class AsyncOwner : public async_fixture {};
 
 struct nested {
     pawl::lock_owner& owner;
@@ -25,7 +23,7 @@ struct nested {
     asio::awaitable<pawl::fencing_token> inner(pawl::held_lock& lock) { co_return lock.token(); }
     asio::awaitable<bool> operator()(pawl::held_lock& lock) {
         const auto work = std::bind_front(&nested::inner, this);
-        const auto token = co_await pawl::with_lock(owner, "it", options, work);
+        const auto token = co_await pawl::with_lock(owner, "it", with_wait, work);
         co_return token == lock.token();
     }
 };
@@ -33,20 +31,20 @@ struct nested {
 TEST_P(AsyncOwner, NestedWorkHasTheSameToken) {
     auto locks = make_client(), other = make_client();
     pawl::lock_owner owner(locks);
-    EXPECT_TRUE(wait_for(pawl::with_lock(owner, "it", options, nested{owner})));
+    EXPECT_TRUE(wait_for(pawl::with_lock(owner, "it", with_wait, nested{owner})));
     EXPECT_TRUE(other.async_try_acquire("it", no_wait, asio::use_future).get().owns_lock());
 }
 
 TEST_P(AsyncOwner, TheLastHandleGivesItBack) {
     auto locks = make_client(), other = make_client();
     pawl::lock_owner owner(locks), you(locks);
-    auto outer = owner.async_acquire("it", options, asio::use_future).get();
+    auto outer = owner.async_acquire("it", with_wait, asio::use_future).get();
     auto inner = owner.async_try_acquire("it", no_wait, asio::use_future).get();
     EXPECT_FALSE(you.async_try_acquire("it", no_wait, asio::use_future).get().owns_lock());
     EXPECT_EQ(outer.async_release(asio::use_future).get(), pawl::release_result::still_held);
     EXPECT_FALSE(other.async_try_acquire("it", no_wait, asio::use_future).get().owns_lock());
     inner = {};
-    EXPECT_TRUE(other.async_acquire("it", options, asio::use_future).get().owns_lock());
+    EXPECT_TRUE(other.async_acquire("it", with_wait, asio::use_future).get().owns_lock());
 }
 
 TEST_P(AsyncOwner, ManyCoroutinesShareOneGrant) {
@@ -54,7 +52,7 @@ TEST_P(AsyncOwner, ManyCoroutinesShareOneGrant) {
     pawl::lock_owner owner(locks);
     std::vector<std::future<pawl::held_lock>> crowd;
     for (int i = 0; i < 20; ++i)
-        crowd.push_back(owner.async_acquire("it", options, asio::use_future));
+        crowd.push_back(owner.async_acquire("it", with_wait, asio::use_future));
     std::vector<pawl::held_lock> handles;
     for (auto& each : crowd)
         handles.push_back(each.get());
@@ -66,8 +64,8 @@ TEST_P(AsyncOwner, ManyCoroutinesShareOneGrant) {
 TEST_P(AsyncOwner, TakesSeveralWithWhatItHas) {
     auto locks = make_client(), other = make_client();
     pawl::lock_owner owner(locks);
-    auto own_lock = owner.async_acquire("b", options, asio::use_future).get();
-    auto all = owner.async_acquire_all({"b", "a"}, options, asio::use_future).get();
+    auto own_lock = owner.async_acquire("b", with_wait, asio::use_future).get();
+    auto all = owner.async_acquire_all({"b", "a"}, with_wait, asio::use_future).get();
     EXPECT_EQ(all.token("b"), own_lock.token());
     EXPECT_FALSE(other.async_try_acquire("a", no_wait, asio::use_future).get().owns_lock());
     EXPECT_EQ(all.async_release(asio::use_future).get(), pawl::release_result::still_held);

@@ -23,7 +23,7 @@ namespace asio = boost::asio;
 using namespace std::chrono_literals;
 using boost::system::error_code;
 
-constexpr pawl::lease_options options{.ttl = 60s};
+constexpr pawl::lease_options long_lease{.ttl = 60s};
 constexpr auto patience = 20s;
 
 class AsyncSemaphore : public tested::async_fixture {
@@ -60,8 +60,8 @@ asio::awaitable<void> hold_briefly(pawl::semaphore tested_semaphore, int rounds,
 
 TEST_P(AsyncSemaphore, CoroutinesShareItAcrossClients) {
     auto first_client = make_client(), second_client = make_client();
-    pawl::semaphore own_semaphore(first_client, "it", 3, options),
-        theirs(second_client, "it", 3, options);
+    pawl::semaphore own_semaphore(first_client, "it", 3, long_lease),
+        theirs(second_client, "it", 3, long_lease);
     crowd all;
     std::vector<std::future<void>> passing;
     for (int i = 0; i < 12; ++i)
@@ -81,8 +81,8 @@ TEST_P(AsyncSemaphore, CoroutinesShareItAcrossClients) {
 // newcomer that names 3 is refused, also the second time.
 TEST_P(AsyncSemaphore, AResizeDisturbsNobodyWhoRuns) {
     auto first_client = make_client(), second_client = make_client();
-    pawl::semaphore own_semaphore(first_client, "it", 3, options),
-        theirs(second_client, "it", 3, options);
+    pawl::semaphore own_semaphore(first_client, "it", 3, long_lease),
+        theirs(second_client, "it", 3, long_lease);
     auto all = own_semaphore.async_acquire(3, patience, asio::use_future).get();
     auto waiting = theirs.async_acquire(2, patience, asio::use_future);
     ASSERT_TRUE(has_waiters(first_client, 1));
@@ -92,7 +92,7 @@ TEST_P(AsyncSemaphore, AResizeDisturbsNobodyWhoRuns) {
     EXPECT_EQ(came.async_release(asio::use_future).get(), pawl::release_result::released);
     EXPECT_TRUE(theirs.async_acquire(2, patience, asio::use_future).get().owns_lock());
     EXPECT_TRUE(own_semaphore.async_acquire(1, patience, asio::use_future).get().owns_lock());
-    pawl::semaphore newcomer(second_client, "it", 3, options);
+    pawl::semaphore newcomer(second_client, "it", 3, long_lease);
     EXPECT_EQ(failure_of(newcomer), pawl::errc::bad_option);
     EXPECT_THAT(diag.message(), testing::HasSubstr("has 5 permits, not 3"));
     EXPECT_EQ(failure_of(newcomer), pawl::errc::bad_option);
@@ -102,7 +102,7 @@ TEST_P(AsyncSemaphore, AResizeDisturbsNobodyWhoRuns) {
 
 TEST_P(AsyncSemaphore, ANumberThatNobodySaidIsAnErrorCode) {
     auto locks = make_client();
-    pawl::semaphore tested_semaphore(locks, "it", 0, options);
+    pawl::semaphore tested_semaphore(locks, "it", 0, long_lease);
     EXPECT_EQ(failure_of(tested_semaphore), pawl::errc::bad_option);
     EXPECT_THAT(diag.message(), testing::HasSubstr("The total of the semaphore 'it' is not set"));
     tested_semaphore.async_resize(1, asio::use_future).get();
@@ -111,7 +111,8 @@ TEST_P(AsyncSemaphore, ANumberThatNobodySaidIsAnErrorCode) {
 
 TEST_P(AsyncSemaphore, WhoGaveUpHasBeenHeard) {
     auto locks = make_client(), observer = make_client();
-    pawl::semaphore all(observer, "it", 3, options), tested_semaphore(locks, "it", 3, options);
+    pawl::semaphore all(observer, "it", 3, long_lease),
+        tested_semaphore(locks, "it", 3, long_lease);
     auto hold = all.async_acquire(3, patience, asio::use_future).get();
     asio::cancellation_signal signal;
     std::promise<error_code> outcome_promise;
@@ -126,19 +127,19 @@ TEST_P(AsyncSemaphore, WhoGaveUpHasBeenHeard) {
     EXPECT_EQ(outcome_promise.get_future().get(), asio::error::operation_aborted);
     all.async_resize(4, asio::use_future).get();
     EXPECT_TRUE(tested_semaphore.async_try_acquire(1, asio::use_future).get().owns_lock());
-    pawl::semaphore hasty(locks, "it", 4, options);
+    pawl::semaphore hasty(locks, "it", 4, long_lease);
     const auto late_result = hasty.async_acquire(2, 50ms, asio::as_tuple(asio::use_future)).get();
     EXPECT_EQ(std::error_code(std::get<0>(late_result)), pawl::errc::timed_out);
 }
 
 TEST_P(AsyncSemaphore, ADestroyedClientEndsItsWaits) {
     auto observer = make_client();
-    pawl::semaphore all(observer, "it", 2, options);
+    pawl::semaphore all(observer, "it", 2, long_lease);
     auto hold = all.async_acquire(2, patience, asio::use_future).get();
     std::future<std::tuple<error_code, pawl::held_lock>> pending_result;
     {
         auto locks = make_client();
-        pawl::semaphore tested_semaphore(locks, "it", 2, options);
+        pawl::semaphore tested_semaphore(locks, "it", 2, long_lease);
         pending_result =
             tested_semaphore.async_acquire(1, patience, asio::as_tuple(asio::use_future));
         ASSERT_TRUE(has_waiters(observer, 1));

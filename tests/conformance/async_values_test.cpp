@@ -14,9 +14,7 @@ namespace {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-
-constexpr pawl::lock_options options{.ttl = 60s, .wait = 20s};
-constexpr pawl::try_options no_wait{.ttl = 60s};
+using namespace tested;
 
 class AsyncValues : public testing::Test {
 protected:
@@ -33,7 +31,7 @@ protected:
 
 TEST_F(AsyncValues, AreTakenAdoptedAndGivenBack) {
     pawl::client locks(loop.get_executor(), tested_service);
-    auto first = locks.async_acquire_as("it", "ticket", options, asio::use_future).get();
+    auto first = locks.async_acquire_as("it", "ticket", with_wait, asio::use_future).get();
     EXPECT_EQ(server.execute({"GET", "it"}).text, "ticket");
     EXPECT_FALSE(
         locks.async_try_acquire_as("it", "other", no_wait, asio::use_future).get().owns_lock());
@@ -46,8 +44,8 @@ TEST_F(AsyncValues, AreTakenAdoptedAndGivenBack) {
 
 TEST_F(AsyncValues, CancelledWhileTheyAskAgainLeaveNothing) {
     pawl::client locks(loop.get_executor(), tested_service);
-    auto busy = locks.async_acquire("it", options, asio::use_future).get();
-    auto waiting = locks.async_acquire_as("it", "ticket", options,
+    auto busy = locks.async_acquire("it", with_wait, asio::use_future).get();
+    auto waiting = locks.async_acquire_as("it", "ticket", with_wait,
                                           asio::cancel_after(200ms, asio::use_future));
     EXPECT_THROW((void)waiting.get(), boost::system::system_error);
     EXPECT_EQ(busy.async_release(asio::use_future).get(), pawl::release_result::released);

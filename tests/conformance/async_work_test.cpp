@@ -17,9 +17,10 @@ namespace {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
+using namespace tested;
 using pawl::held_lock;
 
-class AsyncWork : public tested::async_fixture {
+class AsyncWork : public async_fixture {
 protected:
     bool becomes_free(pawl::client& observer) {
         return support::eventually(
@@ -38,12 +39,9 @@ asio::awaitable<void> wait_forever(held_lock&) {
     co_await endless_timer.async_wait(asio::use_awaitable);
 }
 
-constexpr pawl::lock_options options{.ttl = 60s, .wait = 20s};
-constexpr pawl::try_options no_wait{.ttl = 60s};
-
 TEST_P(AsyncWork, ReturnsWhatTheWorkReturnsAndTheLockIsFree) {
     auto locks = make_client(), observer = make_client();
-    const auto token = wait_for(pawl::with_lock(locks, "it", options, token_of));
+    const auto token = wait_for(pawl::with_lock(locks, "it", with_wait, token_of));
     EXPECT_TRUE(token);
     EXPECT_FALSE(observer.async_inspect("it", asio::use_future).get().held_by);
     const auto next = wait_for(pawl::try_with_lock(locks, "it", no_wait, token_of));
@@ -54,7 +52,7 @@ TEST_P(AsyncWork, ReturnsWhatTheWorkReturnsAndTheLockIsFree) {
 
 TEST_P(AsyncWork, IsSkippedWhenSomebodyElseHasIt) {
     auto locks = make_client(), other = make_client();
-    auto lock = other.async_acquire("it", options, asio::use_future).get();
+    auto lock = other.async_acquire("it", with_wait, asio::use_future).get();
     EXPECT_FALSE(wait_for(pawl::try_with_lock(locks, "it", no_wait, token_of)));
     EXPECT_FALSE(wait_for(pawl::try_with_lock(locks, "it", no_wait, do_nothing)));
     EXPECT_EQ(lock.async_release(asio::use_future).get(), pawl::release_result::released);
@@ -62,7 +60,7 @@ TEST_P(AsyncWork, IsSkippedWhenSomebodyElseHasIt) {
 
 TEST_P(AsyncWork, ThatThrowsGivesItBack) {
     auto locks = make_client(), observer = make_client();
-    EXPECT_THROW(wait_for(pawl::with_lock(locks, "it", options, throw_failure)),
+    EXPECT_THROW(wait_for(pawl::with_lock(locks, "it", with_wait, throw_failure)),
                  std::runtime_error);
     EXPECT_TRUE(becomes_free(observer));
 }
@@ -70,7 +68,7 @@ TEST_P(AsyncWork, ThatThrowsGivesItBack) {
 TEST_P(AsyncWork, AnErrorOfTheAcquireHasItsMessage) {
     auto locks = make_client();
     try {
-        wait_for(pawl::with_lock(locks, "", options, do_nothing));
+        wait_for(pawl::with_lock(locks, "", with_wait, do_nothing));
         ADD_FAILURE() << "no error for an empty name";
     } catch (const pawl::error& e) {
         EXPECT_EQ(e.reason(), pawl::errc::bad_name);
@@ -83,7 +81,7 @@ TEST_P(AsyncWork, ThatIsCancelledGivesItBack) {
     auto locks = make_client(), observer = make_client();
     asio::cancellation_signal signal;
     std::promise<std::exception_ptr> ended;
-    asio::co_spawn(loop, pawl::with_lock(locks, "it", options, wait_forever),
+    asio::co_spawn(loop, pawl::with_lock(locks, "it", with_wait, wait_forever),
                    asio::bind_cancellation_slot(
                        signal.slot(), [&](std::exception_ptr why) { ended.set_value(why); }));
     EXPECT_TRUE(support::eventually(
@@ -96,7 +94,7 @@ TEST_P(AsyncWork, ThatIsCancelledGivesItBack) {
 
 TEST_P(AsyncWork, PollingIsCancelledInItsPause) {
     auto locks = make_client(), other = make_client();
-    auto lock = other.async_acquire("it", options, asio::use_future).get();
+    auto lock = other.async_acquire("it", with_wait, asio::use_future).get();
     asio::cancellation_signal signal;
     std::promise<boost::system::error_code> ended;
     pawl::try_options hourly{.ttl = 60s};
@@ -124,8 +122,8 @@ TEST_P(AsyncWork, AnEmptyStripeLeadsToTheNext) {
     std::vector<int> items(4);
     items[(stripes.index_of("buyer") + 3) % 4] = 1;
     const buyer tested_buyer{items};
-    EXPECT_TRUE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, tested_buyer)));
-    EXPECT_FALSE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", options, tested_buyer)));
+    EXPECT_TRUE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", with_wait, tested_buyer)));
+    EXPECT_FALSE(wait_for(pawl::with_any_stripe(locks, stripes, "buyer", with_wait, tested_buyer)));
     EXPECT_TRUE(locks.async_list("", asio::use_future).get().empty());
 }
 

@@ -19,6 +19,9 @@
 
 namespace support {
 
+// The reply to an acquire in a single server, when the lock is held for another second.
+inline constexpr std::string_view lock_is_busy = "*2\r\n:0\r\n:1000\r\n";
+
 // The reply of Redis to a command of a handshake; empty for other commands.
 [[nodiscard]] std::string handshake_reply(const command_words& words);
 

@@ -96,22 +96,22 @@ std::vector<std::string> facts_of(const examination& report, std::string_view to
 TEST(DoctorNodes, EachServerHasItsOwnFindings) {
     fixed_link first("db1:6379", "noeviction"), second("db2:6380", "allkeys-lru");
     const auto report = examine(first, second);
-    EXPECT_THAT(names_of(report), testing::ElementsAre("db1:6379", "db2:6380"));
+    EXPECT_THAT(names_of(report), ::testing::ElementsAre("db1:6379", "db2:6380"));
     EXPECT_THAT(facts_of(report, "server"),
-                testing::ElementsAre("db1:6379: redis 7.0.15", "db2:6380: redis 7.0.15"));
-    EXPECT_THAT(
-        facts_of(report, "eviction policy"),
-        testing::ElementsAre("db1:6379: noeviction", testing::HasSubstr("db2:6380: allkeys-lru")));
-    EXPECT_THAT(facts_of(report, "transport"), testing::ElementsAre(": no TLS beyond this host"));
+                ::testing::ElementsAre("db1:6379: redis 7.0.15", "db2:6380: redis 7.0.15"));
+    EXPECT_THAT(facts_of(report, "eviction policy"),
+                ::testing::ElementsAre("db1:6379: noeviction",
+                                       ::testing::HasSubstr("db2:6380: allkeys-lru")));
+    EXPECT_THAT(facts_of(report, "transport"), ::testing::ElementsAre(": no TLS beyond this host"));
 }
 
 TEST(DoctorNodes, ARefusalIsAboutItsServer) {
     fixed_link good("db1:6379", "noeviction"), refusing("db2:26379");
     const auto report = examine(good, refusing);
-    EXPECT_THAT(names_of(report), testing::ElementsAre("db1:6379", "db2:26379"));
+    EXPECT_THAT(names_of(report), ::testing::ElementsAre("db1:6379", "db2:26379"));
     EXPECT_THAT(
         facts_of(report, "server"),
-        testing::ElementsAre("db1:6379: redis 7.0.15", "db2:26379: db2:26379 is a Sentinel."));
+        ::testing::ElementsAre("db1:6379: redis 7.0.15", "db2:26379: db2:26379 is a Sentinel."));
 }
 
 }  // namespace

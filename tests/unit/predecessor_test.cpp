@@ -4,6 +4,7 @@
 // Which entry an entry waits for, where the store orders them. lease_table_test.cpp plays the table
 // of cases.
 #include "core/store/predecessor.hpp"
+#include "lock_shares.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,14 +12,10 @@
 #include <string>
 #include <vector>
 
+namespace store_tests {
 namespace {
 
-using pawl::lock_mode;
 using pawl::core::lock_share;
-
-constexpr lock_share writer{lock_mode::exclusive, 0};
-constexpr lock_share reader{lock_mode::shared, 0};
-constexpr lock_share permits(std::uint32_t count) { return {lock_mode::permits, count}; }
 
 // The blocker of the last entry: "-" for none, else its position, with "<" for any before it, too.
 std::string blocker_of_last(const std::vector<lock_share>& entries, std::uint32_t total = 0) {
@@ -58,3 +55,4 @@ TEST(Predecessor, TheSumOfPermitsDoesNotOverflow) {
 }
 
 }  // namespace
+}  // namespace store_tests

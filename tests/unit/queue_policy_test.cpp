@@ -3,6 +3,7 @@
 
 // The rules that the stores of memory and SQLite share: compatible holders, and the next waiter.
 #include "core/store/queue_policy.hpp"
+#include "lock_shares.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,16 +12,13 @@
 #include <string>
 #include <vector>
 
+namespace store_tests {
 namespace {
 
 using namespace pawl::core;
 using pawl::fencing_token;
 using pawl::lock_mode;
 using pawl::release_result;
-
-constexpr lock_share writer{lock_mode::exclusive, 0};
-constexpr lock_share reader{lock_mode::shared, 0};
-constexpr lock_share permits(std::uint32_t count) { return {lock_mode::permits, count}; }
 
 occupancy held_by(std::initializer_list<lock_share> holders) { return occupancy_of(holders); }
 
@@ -240,3 +238,4 @@ TEST(QueuePolicy, TheFirstWaiterLooksAgainWhenTheFirstLeaseEnds) {
 }
 
 }  // namespace
+}  // namespace store_tests

@@ -10,7 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 using pawl::redis::recent_releases;
 
-constexpr pawl::time_point start{std::chrono::hours(1)};
+constexpr pawl::time_point first_release{std::chrono::hours(1)};
 
 pawl::redis::limits small_bounds() {
     pawl::redis::limits bounds;
@@ -22,7 +22,7 @@ pawl::redis::limits small_bounds() {
 void add(recent_releases& releases, const std::string& name, pawl::time_point when) {
     pawl::spi::hold released;
     released.claim.name = name;
-    released.grant.deadline = start + 1h;
+    released.grant.deadline = first_release + 1h;
     releases.add(released, when);
 }
 
@@ -35,23 +35,23 @@ std::string names_at(const recent_releases& releases, pawl::time_point when) {
 
 TEST(RecentReleases, KeepTheLastOnesInOrder) {
     recent_releases releases(small_bounds());
-    EXPECT_EQ(names_at(releases, start), "");
+    EXPECT_EQ(names_at(releases, first_release), "");
     for (const auto* name : {"a", "b", "c", "d", "e"})
-        add(releases, name, start);
-    EXPECT_EQ(names_at(releases, start), "cde");
+        add(releases, name, first_release);
+    EXPECT_EQ(names_at(releases, first_release), "cde");
 }
 
 TEST(RecentReleases, ForgetTheOldOnesAndUseTheirMemory) {
     recent_releases releases(small_bounds());
-    add(releases, "a", start);
-    add(releases, "b", start + 5s);
-    add(releases, "c", start + 11s);
-    EXPECT_EQ(names_at(releases, start + 11s), "bc");
-    add(releases, "d", start + 12s);
-    EXPECT_EQ(names_at(releases, start + 12s), "bcd");
-    EXPECT_EQ(names_at(releases, start + 16s), "cd");
-    add(releases, "e", start + 30s);
-    EXPECT_EQ(names_at(releases, start + 30s), "e");
+    add(releases, "a", first_release);
+    add(releases, "b", first_release + 5s);
+    add(releases, "c", first_release + 11s);
+    EXPECT_EQ(names_at(releases, first_release + 11s), "bc");
+    add(releases, "d", first_release + 12s);
+    EXPECT_EQ(names_at(releases, first_release + 12s), "bcd");
+    EXPECT_EQ(names_at(releases, first_release + 16s), "cd");
+    add(releases, "e", first_release + 30s);
+    EXPECT_EQ(names_at(releases, first_release + 30s), "e");
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ private:
     session session_;
 };
 
-class Closing : public testing::TestWithParam<std::tuple<bool, bool>> {};
+class Closing : public ::testing::TestWithParam<std::tuple<bool, bool>> {};
 
 //   A releases a lock | the server refuses it, or the reply is lost | A pauses before it repeats
 //   the release, for an hour | A closes
@@ -83,7 +83,7 @@ TEST_P(Closing, EndsThePausesOfReleases) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfBothLayouts, Closing,
-                         testing::Combine(testing::Bool(), testing::Bool()));
+                         ::testing::Combine(::testing::Bool(), ::testing::Bool()));
 
 }  // namespace
 }  // namespace pawl::redis

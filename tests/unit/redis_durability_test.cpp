@@ -30,8 +30,8 @@ namespace {
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using outcome = renewal::outcome;
 
 reply integer(std::int64_t number) {
@@ -103,7 +103,7 @@ private:
     std::size_t owner_ = 0;
 };
 
-class Acknowledgements : public testing::Test {
+class Acknowledgements : public ::testing::Test {
 protected:
     Acknowledgements() {
         context_.strand = asio::make_strand(loop_);
@@ -250,7 +250,8 @@ TEST_F(Acknowledgements, ThatNeverComeEndInTime) {
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->reason(), errc::not_durable);
     EXPECT_THAT(failed->what(), HasSubstr("only 1 of 2 replicas acknowledged it in time"));
-    EXPECT_THAT(server->limits_ms, testing::Each(testing::AllOf(testing::Ge(1), testing::Le(100))));
+    EXPECT_THAT(server->limits_ms,
+                ::testing::Each(::testing::AllOf(::testing::Ge(1), ::testing::Le(100))));
     // A server that answers at once is not asked in a tight loop.
     EXPECT_LE(server->limits_ms.size(), 4U);
 }

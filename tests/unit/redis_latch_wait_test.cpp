@@ -47,7 +47,7 @@ private:
     session session_;
 };
 
-class LatchWait : public testing::TestWithParam<bool> {};
+class LatchWait : public ::testing::TestWithParam<bool> {};
 
 TEST_P(LatchWait, PausesAsTheBoundsSay) {
     int refresh_count = 0;
@@ -78,7 +78,7 @@ TEST_P(LatchWait, PausesAsTheBoundsSay) {
     EXPECT_EQ(refresh_count, 2) << "at the beginning and at the end";
 }
 
-INSTANTIATE_TEST_SUITE_P(OfBothLayouts, LatchWait, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(OfBothLayouts, LatchWait, ::testing::Bool());
 
 }  // namespace
 }  // namespace pawl::redis

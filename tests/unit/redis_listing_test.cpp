@@ -59,7 +59,7 @@ private:
     session session_;
 };
 
-class EndlessListing : public testing::TestWithParam<bool> {
+class EndlessListing : public ::testing::TestWithParam<bool> {
 protected:
     std::string failure(std::size_t keys_in_each_reply, const limits& bounds,
                         bool always_others = false) {
@@ -89,13 +89,13 @@ protected:
 TEST_P(EndlessListing, EndsAfterSoManyRequests) {
     limits bounds;
     bounds.max_scan_requests = 5;
-    EXPECT_THAT(failure(0, bounds), testing::HasSubstr("list a longer prefix"));
+    EXPECT_THAT(failure(0, bounds), ::testing::HasSubstr("list a longer prefix"));
 }
 
 TEST_P(EndlessListing, EndsAfterSoManyKeys) {
     limits bounds;
     bounds.max_scanned_keys = 100;
-    EXPECT_THAT(failure(60, bounds, true), testing::HasSubstr("more than 100 keys"));
+    EXPECT_THAT(failure(60, bounds, true), ::testing::HasSubstr("more than 100 keys"));
 }
 
 TEST_P(EndlessListing, CountsARepeatedKeyOnce) {
@@ -111,11 +111,11 @@ TEST_P(EndlessListing, EndsAfterSoMuchTime) {
     limits bounds;
     bounds.max_scan_time = {};
     const auto before = requests;
-    EXPECT_THAT(failure(1, bounds), testing::HasSubstr("list a longer prefix"));
+    EXPECT_THAT(failure(1, bounds), ::testing::HasSubstr("list a longer prefix"));
     EXPECT_EQ(requests, before);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfBothLayouts, EndlessListing, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(OfBothLayouts, EndlessListing, ::testing::Bool());
 
 }  // namespace
 }  // namespace pawl::redis

@@ -24,7 +24,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct RedlockAttempt : testing::Test {
+struct RedlockAttempt : ::testing::Test {
     RedlockAttempt() {
         std::vector<requested_lock> wanted;
         wanted.push_back(factory.lock_with("job", "00112233445566778899aabbccddeeff;p"));

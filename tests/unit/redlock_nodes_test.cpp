@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::microseconds year_2026(1'767'225'600'000'000);
 
-struct RedlockNodes : testing::Test {
+struct RedlockNodes : ::testing::Test {
     RedlockNodes() {
         for (std::size_t i = 0; i < links.size(); ++i) {
             links[i].session.run_id = "run" + std::to_string(i);

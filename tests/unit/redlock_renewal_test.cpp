@@ -20,8 +20,7 @@ using pawl::redlock::renewal_tally;
 
 constexpr time_point start{1h};
 
-// Of a set of five nodes.
-membership_state healthy(std::size_t node) {
+membership_state node_of_five(std::size_t node) {
     membership_state result{.incarnation = 1, .nonce = std::to_string(node)};
     for (std::size_t other = 0; other < 5; ++other)
         result.vector.push_back({1, std::to_string(other)});
@@ -34,23 +33,23 @@ renewal_tally::answer answer(outcome result, membership_state member, time_point
 
 TEST(RenewalTally, AMajorityExtends) {
     renewal_tally tally(3);
-    tally.count(2, answer(outcome::extended, healthy(2)));
+    tally.count(2, answer(outcome::extended, node_of_five(2)));
     EXPECT_EQ(tally.result().outcome, outcome::unknown);
-    tally.count(1, answer(outcome::unknown, healthy(1)));
+    tally.count(1, answer(outcome::unknown, node_of_five(1)));
     EXPECT_EQ(tally.result().outcome, outcome::unknown);
     EXPECT_FALSE(tally.has_extended(1));
-    tally.count(0, answer(outcome::extended, healthy(0)));
+    tally.count(0, answer(outcome::extended, node_of_five(0)));
     EXPECT_EQ(tally.result().outcome, outcome::extended);
     EXPECT_FALSE(tally.has_outdated());
 }
 
 TEST(RenewalTally, TooManyRefuse) {
     renewal_tally tally(5);
-    tally.count(0, answer(outcome::refused, healthy(0)));
-    tally.count(1, answer(outcome::refused, healthy(1)));
-    tally.count(1, answer(outcome::refused, healthy(1)));
+    tally.count(0, answer(outcome::refused, node_of_five(0)));
+    tally.count(1, answer(outcome::refused, node_of_five(1)));
+    tally.count(1, answer(outcome::refused, node_of_five(1)));
     EXPECT_EQ(tally.result().outcome, outcome::unknown);
-    tally.count(2, answer(outcome::refused, healthy(2)));
+    tally.count(2, answer(outcome::refused, node_of_five(2)));
     EXPECT_EQ(tally.result().outcome, outcome::refused);
 }
 
@@ -59,19 +58,19 @@ TEST(RenewalTally, TooManyRefuse) {
 //   nodes 0 and 1 may end it a ttl after the first request, nodes 1 and 2 not before a second more
 TEST(RenewalTally, TheOldestRequestThatCountsSaysUntilWhen) {
     renewal_tally tally(3);
-    tally.count(0, answer(outcome::extended, healthy(0), start));
-    tally.count(1, answer(outcome::extended, healthy(1), start + 1s));
+    tally.count(0, answer(outcome::extended, node_of_five(0), start));
+    tally.count(1, answer(outcome::extended, node_of_five(1), start + 1s));
     EXPECT_EQ(tally.result().sent_at, start);
-    tally.count(2, answer(outcome::extended, healthy(2), start + 2s));
+    tally.count(2, answer(outcome::extended, node_of_five(2), start + 2s));
     EXPECT_EQ(tally.result().sent_at, start + 1s);
 }
 
 //   node 0 extends the hold | it is restarted, and refuses the next request
 TEST(RenewalTally, TheLastAnswerOfANodeCounts) {
     renewal_tally tally(3);
-    tally.count(0, answer(outcome::extended, healthy(0)));
-    tally.count(0, answer(outcome::refused, healthy(0), start + 1s));
-    tally.count(1, answer(outcome::extended, healthy(1), start + 1s));
+    tally.count(0, answer(outcome::extended, node_of_five(0)));
+    tally.count(0, answer(outcome::refused, node_of_five(0), start + 1s));
+    tally.count(1, answer(outcome::extended, node_of_five(1), start + 1s));
     EXPECT_EQ(tally.result().outcome, outcome::unknown);
 }
 
@@ -80,14 +79,14 @@ TEST(RenewalTally, TheLastAnswerOfANodeCounts) {
 //   the new master and node 2 grant the lock to another client
 //   the holder renews at nodes 0 and 1 | that must not extend its hold
 TEST(RenewalTally, ANodeThatAnotherOneKnowsToHaveForgottenDoesNotCount) {
-    auto second = healthy(1);
+    auto second = node_of_five(1);
     second.vector[0] = {2, "later"};
     renewal_tally tally(3);
-    tally.count(0, answer(outcome::extended, healthy(0)));
+    tally.count(0, answer(outcome::extended, node_of_five(0)));
     tally.count(1, answer(outcome::extended, second));
     EXPECT_EQ(tally.result().outcome, outcome::unknown);
     EXPECT_TRUE(tally.has_outdated());
-    tally.count(2, answer(outcome::extended, healthy(2)));
+    tally.count(2, answer(outcome::extended, node_of_five(2)));
     EXPECT_EQ(tally.result().outcome, outcome::extended);
 }
 

@@ -12,7 +12,7 @@
 namespace pawl::redis {
 namespace {
 
-class SentinelVote : public testing::Test {
+class SentinelVote : public ::testing::Test {
 protected:
     // The Sentinel `id` names the server at `port`, and knows these others.
     void says(const std::string& id, std::uint16_t port, std::uint64_t epoch,

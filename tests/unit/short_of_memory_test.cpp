@@ -147,7 +147,7 @@ bool works_or_says_why(blocking::client& locks) {
 // A life of a client: true if it kept the promise.
 using client_life = std::function<bool(blocking::client&, observer&)>;
 
-class ShortOfMemory : public testing::TestWithParam<backend_under_test> {
+class ShortOfMemory : public ::testing::TestWithParam<backend_under_test> {
 protected:
     // Every allocation of a client's life fails once, each in the life of another client. A release
     // that could not be sent leaves the lock to its ttl.
@@ -226,9 +226,10 @@ TEST_P(ShortOfMemory, AClientIsClosedWithAHold) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Backend, ShortOfMemory,
-                         testing::Values(backend_under_test{"memory", [] { return memory::at(); }},
-                                         backend_under_test{"sqlite", file_service},
-                                         backend_under_test{"redis", server_service}),
+                         ::testing::Values(backend_under_test{"memory",
+                                                              [] { return memory::at(); }},
+                                           backend_under_test{"sqlite", file_service},
+                                           backend_under_test{"redis", server_service}),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -18,7 +18,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <sstream>
 #include <utility>
 
@@ -29,9 +28,6 @@ namespace fs = std::filesystem;
 using pawl::errc;
 using pawl::loss_reason;
 using support::eventually;
-
-// ctest counts a test that prints this as skipped.
-void report_not_run(const std::string& why) { std::cout << "NOT RUN: " << why << std::endl; }
 
 TEST(SqliteNames, AFileWithAHardLinkIsRefusedUnderBoth) {
     const lock_file_fixture lock_file;

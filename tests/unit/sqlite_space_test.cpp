@@ -20,7 +20,6 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <iostream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -31,8 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 using pawl::errc;
 using support::eventually;
-
-void report_not_run(const std::string& why) { std::cout << "NOT RUN: " << why << std::endl; }
 
 class small_disk {
 public:

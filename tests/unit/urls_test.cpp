@@ -23,7 +23,7 @@
 namespace pawl {
 namespace {
 
-error error_of(std::string_view bad) {
+error refusal_of(std::string_view bad) {
     try {
         static_cast<void>(from_url(bad));
     } catch (const error& e) {
@@ -44,7 +44,7 @@ TEST(Urls, NumbersAreWithoutABlank) {
         {"redis://h?reply_timeout=5 s", "(a bare number is milliseconds), from 1ms to 10min."},
         {"redlock://a,b,c?ttl_max=30 s", "(a bare number is milliseconds), from 100ms to 1h."}};
     for (const auto& [url, ending] : table) {
-        const auto refused = error_of(url);
+        const auto refused = refusal_of(url);
         EXPECT_EQ(refused.reason(), errc::bad_url) << url;
         EXPECT_TRUE(std::string_view(refused.what()).ends_with(ending)) << refused.what();
     }
@@ -112,7 +112,7 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, "
          "redlock://, redlocks://, sqlite:, memory:."}};
     for (const auto& [url, sentence] : table) {
-        const auto refused = error_of(url);
+        const auto refused = refusal_of(url);
         EXPECT_EQ(refused.reason(), errc::bad_url) << url;
         EXPECT_TRUE(std::string_view(refused.what()).ends_with(sentence))
             << url << ": " << refused.what();
@@ -132,7 +132,7 @@ TEST(Urls, ThatAreMistakenKeepTheirPassword) {
          {"reddis://u:s3cret@h", "redis//u:s3cret@h", "http://:s3cret@h:1", "u:s3cret@h:6379",
           "redis:u:s3cret@h", "redis-sentinel://:s3cret@h/m", "//:s3cret@h", "h?password=s3cret",
           "localhost:1?password=s3cret", "redis:h?password=s3cret"}) {
-        const auto refused = error_of(url);
+        const auto refused = refusal_of(url);
         EXPECT_FALSE(has_message(refused, "s3cret")) << refused.what();
     }
 }
@@ -175,7 +175,7 @@ TEST(Urls, OfSentinelsThatAreMistakenAreOneSentence) {
         {"redis://a?sentinel_user=x", "Only redis+sentinel:// has Sentinels"},
         {"redis+sentinel://a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q/orders", "more than 16 Sentinels"}};
     for (const auto& [bad, part] : table) {
-        const auto refused = error_of(bad);
+        const auto refused = refusal_of(bad);
         EXPECT_TRUE(has_message(refused, part)) << bad << ": " << refused.what();
     }
 }
@@ -225,7 +225,7 @@ TEST(Urls, OfAPathHaveNoHost) {
     for (const std::string_view bad :
          {"redis+unix://tmp/x/sock", "redis+unix://otherhost/tmp/x", "redis+unix://tmp",
           "redis+unix://u:p@h/tmp/x", "memory://x", "memory://x/y"}) {
-        const auto refused = error_of(bad);
+        const auto refused = refusal_of(bad);
         EXPECT_EQ(refused.reason(), errc::bad_url) << refused.what();
         EXPECT_TRUE(has_message(refused, "URL has no host; write ")) << refused.what();
     }
@@ -239,7 +239,7 @@ TEST(Urls, WithAnEmptyOptionAreRefused) {
          {"redis://h?key=", "redis://h?layout=", "redis://h?namespace=", "rediss://h?ca=",
           "redis+unix:///s?password_env=", "redis+unix:///s?database=",
           "redis://h?password_file=&key={name}"}) {
-        const auto refused = error_of(bad);
+        const auto refused = refusal_of(bad);
         EXPECT_TRUE(has_message(refused, "= is empty; give it a value, or leave it out."))
             << refused.what();
     }
@@ -250,14 +250,14 @@ TEST(Urls, HaveATemplateOrANamespace) {
     for (const std::string_view bad :
          {"redis://h?key={name}&namespace=a", "redis://h?namespace=a&key=lock:{name}",
           "redis+unix:///s?key=lock:{name}&namespace=b"}) {
-        const auto refused = error_of(bad);
+        const auto refused = refusal_of(bad);
         EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
         EXPECT_TRUE(has_message(refused, "Leave out namespace, or leave out key."))
             << refused.what();
     }
     EXPECT_THROW(static_cast<void>(redis::at(redis::options{.name_space = "a", .key = "{name}"})),
                  error);
-    EXPECT_TRUE(has_message(error_of("redis://h?key=pawl:{{name}}"), "leave out key."));
+    EXPECT_TRUE(has_message(refusal_of("redis://h?key=pawl:{{name}}"), "leave out key."));
     for (const std::string_view good : {"redis://h?key={name}&namespace=pawl",
                                         "redis://h?key=a:{{name}}", "redis://h?namespace=a"})
         EXPECT_NO_THROW(static_cast<void>(from_url(good))) << good;
@@ -282,7 +282,7 @@ TEST(Urls, WithoutTlsHaveNoOptionsOfTls) {
     for (const std::string option : {"ca=/f", "cert=/f", "cert_key=/f", "verify=no", "verify=yes",
                                      "cert_key_password_file=/f", "tls_name=h"})
         for (const std::string url : {"redis://h?", "redis+unix:///s?"}) {
-            const auto refused = error_of(url + option);
+            const auto refused = refusal_of(url + option);
             EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
             EXPECT_TRUE(has_message(refused, "Only rediss:// has TLS; ")) << refused.what();
         }
@@ -299,13 +299,13 @@ TEST(Urls, HaveNoOptionsOfAnotherLayout) {
     for (const std::string url : {"redis://h?", "rediss://h?", "redis+unix:///s?"}) {
         for (const std::string option :
              {"object=lock", "object=readwrite", "object=lock&layout=native"}) {
-            const auto refused = error_of(url + option);
+            const auto refused = refusal_of(url + option);
             EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
             EXPECT_TRUE(has_message(refused, "Only Redisson's layout has objects; "))
                 << refused.what();
         }
         for (const std::string option : {"namespace=pawl", "namespace=shop"}) {
-            const auto refused = error_of(url + "layout=redisson&" + option);
+            const auto refused = refusal_of(url + "layout=redisson&" + option);
             EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
             EXPECT_TRUE(has_message(refused, "Redisson's layout has no namespace; "))
                 << refused.what();
@@ -322,10 +322,10 @@ TEST(Urls, MayForbidScripts) {
         for (const std::string good : {"scripts=no", "scripts=yes", "scripts=no&namespace=shop",
                                        "scripts=no&key=redlock:{name}"})
             EXPECT_NO_THROW(static_cast<void>(from_url(url + good))) << good;
-        const auto unknown = error_of(url + "scripts=off");
+        const auto unknown = refusal_of(url + "scripts=off");
         EXPECT_EQ(unknown.reason(), errc::bad_url) << unknown.what();
         EXPECT_TRUE(has_message(unknown, "use yes or no")) << unknown.what();
-        const auto refused = error_of(url + "scripts=no&layout=redisson");
+        const auto refused = refusal_of(url + "scripts=no&layout=redisson");
         EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
         EXPECT_TRUE(has_message(refused, "Redisson's layout needs scripts")) << refused.what();
     }
@@ -365,7 +365,7 @@ TEST(Urls, AreShownWithEverythingThatDecidesWhichLockANameIs) {
 
 TEST(Urls, HaveBothPartsOfAClientCertificateOrNone) {
     for (const std::string_view bad : {"rediss://h?cert=/c", "rediss://h?cert_key=/k"}) {
-        const auto refused = error_of(bad);
+        const auto refused = refusal_of(bad);
         EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
         EXPECT_TRUE(has_message(refused, "cert and cert_key go together; give both."))
             << refused.what();
@@ -374,11 +374,11 @@ TEST(Urls, HaveBothPartsOfAClientCertificateOrNone) {
 }
 
 TEST(Urls, HaveOnePassPhraseAndItsKey) {
-    const auto without_key = error_of("rediss://h?cert_key_password_file=/f");
+    const auto without_key = refusal_of("rediss://h?cert_key_password_file=/f");
     EXPECT_TRUE(has_message(without_key, "a pass phrase without a key; give cert and cert_key"))
         << without_key.what();
     ::setenv("PAWL_UNIT_PHRASE", "p", 1);
-    const auto two = error_of(
+    const auto two = refusal_of(
         "rediss://h?cert=/c&cert_key=/k&cert_key_password_file=/f&"
         "cert_key_password_env=PAWL_UNIT_PHRASE");
     EXPECT_EQ(two.reason(), errc::bad_option);
@@ -400,7 +400,7 @@ protected:
         return path;
     }
     [[nodiscard]] static error error_of_file(const std::string& path) {
-        return error_of("redis://h?password_file=" + path);
+        return refusal_of("redis://h?password_file=" + path);
     }
     support::temp_folder folder_;
 };
@@ -457,7 +457,7 @@ TEST(Urls, HaveOnePasswordAtMost) {
     for (const std::string_view bad :
          {"redis://u:hunter3@h?password_env=PAWL_UNIT_PASSWORD",
           "redis+unix://:hunter3@/s?password_env=PAWL_UNIT_PASSWORD"}) {
-        const auto refused = error_of(bad);
+        const auto refused = refusal_of(bad);
         EXPECT_EQ(refused.reason(), errc::bad_option) << refused.what();
         EXPECT_TRUE(has_message(refused, "more than one place")) << refused.what();
         EXPECT_FALSE(has_message(refused, "hunter")) << refused.what();

@@ -17,14 +17,12 @@ using redis::reply;
 using redis::reply_reader;
 using redis::script_call;
 
-constexpr std::string_view subject = "Redlock";
-
 }  // namespace
 
 script_call acquire_call::command(std::string_view run) const { return layout.command(*this, run); }
 
 acquire_call::answer acquire_call::read(const reply& from) const {
-    const reply_reader reader(scripts::acquire, from, subject);
+    const reply_reader reader(scripts::acquire, from, reply_subject);
     answer result{.standing = standing_of(reader)};
     if (result.standing.refusal != objection::none) return result;
     result.is_granted = reader.at(0).flag();
@@ -50,7 +48,7 @@ confirm_call::confirm_call(const set_parameters& set_of_nodes,
 }
 
 confirm_call::answer confirm_call::read(const reply& from) const {
-    const reply_reader reader(scripts::confirm, from, subject);
+    const reply_reader reader(scripts::confirm, from, reply_subject);
     answer result{.standing = standing_of(reader)};
     if (result.standing.refusal != objection::none) return result;
     result.is_confirmed = reader.at(0).flag();
@@ -67,7 +65,7 @@ void renew_call::add(const requested_lock& lock, fencing_token token, duration t
 script_call renew_call::command(std::string_view run) const { return layout_.command(*this, run); }
 
 renew_call::answer renew_call::read(const reply& from) const {
-    const reply_reader reader(scripts::renew, from, subject);
+    const reply_reader reader(scripts::renew, from, reply_subject);
     answer result{.standing = standing_of(reader)};
     if (result.standing.refusal != objection::none) return result;
     layout_.read_vote(reader, result);
@@ -89,7 +87,7 @@ script_call release_call::command(std::string_view run) const { return layout.co
 std::vector<node_release> release_call::read(const reply& from) const {
     static constexpr std::array meanings{node_release::gone, node_release::released,
                                          node_release::taken_over, node_release::overtaken};
-    const reply_reader reader(scripts::release, from, subject);
+    const reply_reader reader(scripts::release, from, reply_subject);
     reader.expect_size(locks.size());
     std::vector<node_release> results;
     for (std::size_t i = 0; i < locks.size(); ++i)
@@ -102,7 +100,7 @@ script_call leave_call::command(std::string_view) const { return layout.command(
 script_call inspect_call::command(std::string_view) const { return layout.command(*this); }
 
 inspect_call::answer inspect_call::read(const reply& from) const {
-    const reply_reader reader(scripts::inspect, from, subject);
+    const reply_reader reader(scripts::inspect, from, reply_subject);
     answer result;
     result.left_ms = reader.at(1).integer(-2);
     result.waiters = reader.at(2).count();
@@ -114,7 +112,7 @@ inspect_call::answer inspect_call::read(const reply& from) const {
 script_call counter_call::command(std::string_view run) const { return layout.command(*this, run); }
 
 counter_call::answer counter_call::read(const reply& from) const {
-    const reply_reader reader(scripts::counter, from, subject);
+    const reply_reader reader(scripts::counter, from, reply_subject);
     answer result{.standing = standing_of(reader)};
     if (result.standing.refusal != objection::none) return result;
     reader.expect_size(3);
@@ -126,7 +124,7 @@ counter_call::answer counter_call::read(const reply& from) const {
 script_call barrier_call::command(std::string_view run) const { return layout.command(*this, run); }
 
 standing_reply barrier_call::read(const reply& from) const {
-    return standing_of({scripts::barrier, from, subject});
+    return standing_of({scripts::barrier, from, reply_subject});
 }
 
 }  // namespace pawl::redlock

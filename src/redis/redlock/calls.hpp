@@ -25,6 +25,9 @@
 
 namespace pawl::redlock {
 
+// The first word of an error about a reply of unknown form.
+inline constexpr std::string_view reply_subject = "Redlock";
+
 class node_layout;
 
 // What every request to the nodes of a set has in common.

@@ -15,8 +15,6 @@ using redis::reply;
 using redis::reply_reader;
 using redis::script_call;
 
-constexpr std::string_view subject = "Redlock";
-
 std::int64_t counter_of(std::string_view text) { return redis::parse_number<std::int64_t>(text); }
 
 member_report read_report(const reply_reader& from) {
@@ -41,7 +39,7 @@ script_call prepare_call::command(std::string_view run) const {
 }
 
 member_report prepare_call::read(const reply& from) const {
-    const reply_reader reader(scripts::prepare, from, subject);
+    const reply_reader reader(scripts::prepare, from, reply_subject);
     auto result = read_report(reader);
     if (result.is_member) return result;
     reader.expect_size(3);
@@ -55,7 +53,7 @@ script_call standing_call::command(std::string_view run) const {
 }
 
 member_report standing_call::read(const reply& from) const {
-    return read_report({scripts::standing, from, subject});
+    return read_report({scripts::standing, from, reply_subject});
 }
 
 script_call forget_call::command(std::string_view run) const {
@@ -63,7 +61,7 @@ script_call forget_call::command(std::string_view run) const {
 }
 
 bool forget_call::read(const reply& from) const {
-    return reply_reader(scripts::forget, from, subject).flag();
+    return reply_reader(scripts::forget, from, reply_subject).flag();
 }
 
 script_call end_quarantine_call::command(std::string_view run) const {
@@ -79,7 +77,7 @@ script_call mark_call::command(std::string_view run) const {
 }
 
 mark_call::answer mark_call::read(const reply& from) const {
-    const reply_reader reader(scripts::mark, from, subject);
+    const reply_reader reader(scripts::mark, from, reply_subject);
     answer result{.standing = standing_of(reader)};
     if (result.standing.refusal != objection::none) return result;
     result.is_marked = reader.at(0).flag();
@@ -98,7 +96,7 @@ script_call install_call::command(std::string_view run) const {
 }
 
 bool install_call::read(const reply& from) const {
-    return reply_reader(scripts::install, from, subject).flag();
+    return reply_reader(scripts::install, from, reply_subject).flag();
 }
 
 }  // namespace pawl::redlock

@@ -29,7 +29,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr core::duration_range ttl_maxima{100ms, 1h, "100ms to 1h"};
-constexpr redis::scheme_words words{.more_options = "ttl_max, fenced, ", .with_tls = "redlocks://"};
+constexpr redis::scheme_words redlock_scheme{.more_options = "ttl_max, fenced, ",
+                                             .with_tls = "redlocks://"};
 
 std::vector<std::string> sentinel_names(const redis::sentinels& set) {
     std::vector<std::string> names;
@@ -82,7 +83,7 @@ redis::options monitored_node(core::url url, const core::host_group& group) {
     url.scheme += "+sentinel";
     url.hosts = group.hosts;
     url.path = "/" + group.name + url.path;
-    return redis::parse_options(url, words);
+    return redis::parse_options(url, redlock_scheme);
 }
 
 bool is_of_sentinels(const std::pair<std::string, std::string>& option) {
@@ -125,7 +126,7 @@ void apply_nodes(options& settings, core::url url) {
     std::erase_if(url.options, is_of_sentinels);
     for (const auto& each : hosts) {
         url.hosts = {each};
-        parsed = redis::parse_options(url, words);
+        parsed = redis::parse_options(url, redlock_scheme);
         settings.nodes.emplace_back(std::get<redis::server>(parsed.where));
     }
     copy_shared(parsed, settings);

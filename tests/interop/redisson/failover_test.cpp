@@ -28,7 +28,6 @@ namespace {
 using namespace interop;
 using pawl::boot_clock;
 
-constexpr std::chrono::milliseconds ttl = 2s;
 constexpr std::size_t enough_holds = 10;  // of each object, by Java and by Pawl
 
 std::int64_t count_of(pawl::time_point when) { return when.time_since_epoch().count(); }
@@ -43,6 +42,8 @@ bool is_replica(const support::redis_server& server) {
 }
 
 class failover_run {
+    static constexpr std::chrono::milliseconds ttl = 2s;
+
 public:
     failover_run() {
         (void)processes_.server().execute({"SET", "semaphore", std::to_string(semaphore_permits)});

@@ -13,8 +13,8 @@ namespace {
 using namespace interop;
 using support::eventually;
 
-constexpr auto ttl = 3000ms;
-constexpr auto grace = 3s;  // a refresh of Pawl's, a message that never came
+constexpr auto short_ttl = 3000ms;
+constexpr auto longest_refresh = 3s;  // a refresh of Pawl's, a message that never came
 
 // The name that one side holds, the name that the other side waits for, and the key of both.
 struct names {
@@ -42,30 +42,30 @@ void expect_killed_holder_frees_lock(mixed_processes& processes, test_process ho
     waiter.send("lock " + lock_names.wanted);
     ASSERT_TRUE(processes.has_waiters(lock_names.key, 1));
     if (is_renewed(holder, lock_names)) {
-        EXPECT_TRUE(waiter.is_silent(ttl + 1s)) << "the holder was alive and renewed";
+        EXPECT_TRUE(waiter.is_silent(short_ttl + 1s)) << "the holder was alive and renewed";
     }
     holder.kill9();
-    EXPECT_TRUE(waiter.read_reply(ttl + grace).starts_with("held"));
+    EXPECT_TRUE(waiter.read_reply(short_ttl + longest_refresh).starts_with("held"));
     EXPECT_TRUE(waiter.execute("unlock " + lock_names.wanted).starts_with("unlocked"));
 }
 
 //   J holds, its watchdog renews | P waits | J: SIGKILL | the lease ends | P refreshes, holds
 TEST(Holders, AKilledJavaHolderFreesItForPawl) {
     mixed_processes processes;
-    test_process pawl = processes.pawl(ttl);
+    test_process pawl = processes.pawl(short_ttl);
     for (const auto& each : with_leases) {
         SCOPED_TRACE(each.held);
-        expect_killed_holder_frees_lock(processes, processes.java(ttl), pawl, each);
+        expect_killed_holder_frees_lock(processes, processes.java(short_ttl), pawl, each);
     }
 }
 
 //   P holds, renews | J waits | P: SIGKILL | the lease ends | J's wait for PTTL ends, J holds
 TEST(Holders, AKilledPawlHolderFreesItForJava) {
     mixed_processes processes;
-    test_process java = processes.java(ttl);
+    test_process java = processes.java(short_ttl);
     for (const auto& each : with_leases) {
         SCOPED_TRACE(each.held);
-        expect_killed_holder_frees_lock(processes, processes.pawl(ttl), java, each);
+        expect_killed_holder_frees_lock(processes, processes.pawl(short_ttl), java, each);
     }
 }
 
@@ -73,8 +73,8 @@ TEST(Holders, AKilledPawlHolderFreesItForJava) {
 //   refreshes find P1 gone | P2 leaves, notifies J2
 TEST(Holders, AKilledWaiterIsPassedOver) {
     mixed_processes processes;
-    test_process first = processes.java(ttl), killed = processes.pawl(ttl),
-                 second = processes.pawl(ttl), third = processes.java(ttl);
+    test_process first = processes.java(short_ttl), killed = processes.pawl(short_ttl),
+                 second = processes.pawl(short_ttl), third = processes.java(short_ttl);
     ASSERT_TRUE(first.execute("lock fair").starts_with("held"));
     std::size_t waiting = 0;
     for (test_process* next : {&killed, &second, &third}) {
@@ -84,7 +84,8 @@ TEST(Holders, AKilledWaiterIsPassedOver) {
     killed.kill9();
     ASSERT_TRUE(first.execute("unlock fair").starts_with("unlocked"));
     for (test_process* next : {&second, &third}) {
-        EXPECT_TRUE(next->read_reply(ttl + 5s + grace).starts_with("held")) << next->name();
+        EXPECT_TRUE(next->read_reply(short_ttl + 5s + longest_refresh).starts_with("held"))
+            << next->name();
         EXPECT_TRUE(next->execute("unlock fair").starts_with("unlocked"));
     }
 }
@@ -92,8 +93,8 @@ TEST(Holders, AKilledWaiterIsPassedOver) {
 //   J reads | P reads | J: SIGKILL | P leaves: the hash lives as long as J's lease, or is gone
 TEST(Holders, OfADeadReaderNothingStays) {
     mixed_processes processes;
-    test_process java = processes.java(ttl), pawl = processes.pawl(ttl),
-                 killed = processes.pawl(ttl);
+    test_process java = processes.java(short_ttl), pawl = processes.pawl(short_ttl),
+                 killed = processes.pawl(short_ttl);
     ASSERT_TRUE(java.execute("lock read:rw").starts_with("held"));
     ASSERT_TRUE(killed.execute("lock read:rw").starts_with("held"));
     ASSERT_TRUE(pawl.execute("lock read:rw").starts_with("held"));
@@ -162,7 +163,7 @@ TEST(Holders, AWriterOfJavasGoesOnAsAReader) {
     pawl.send("lock read:rw");
     ASSERT_TRUE(processes.has_waiters("rw", 1));
     ASSERT_TRUE(java.execute("unlock write:rw").starts_with("unlocked"));
-    EXPECT_TRUE(pawl.read_reply(grace).starts_with("held"));
+    EXPECT_TRUE(pawl.read_reply(longest_refresh).starts_with("held"));
     EXPECT_EQ(numbers(pawl.execute("see read:rw")).at(4), 2);
 }
 
@@ -231,7 +232,7 @@ TEST(Holders, BothSidesSeeTheSame) {
 //   P holds | J forces: DEL, PUBLISH | J holds | P's next renewal is refused: lost, and stays so
 TEST(Holders, AForcedReleaseIsALossOnBothSides) {
     mixed_processes processes;
-    test_process java = processes.java(ttl), pawl = processes.pawl(ttl);
+    test_process java = processes.java(short_ttl), pawl = processes.pawl(short_ttl);
     ASSERT_TRUE(pawl.execute("lock it").starts_with("held"));
     EXPECT_EQ(java.execute("force it"), "forced true");
     ASSERT_TRUE(java.execute("lock it").starts_with("held"));

@@ -7,10 +7,8 @@
 
 #include <gtest/gtest.h>
 
+namespace real::proofs {
 namespace {
-
-using namespace real;
-using namespace real::proofs;
 
 std::string refusal_of(const std::vector<std::string>& arguments) {
     try {
@@ -84,3 +82,4 @@ TEST(ProofReport, ThePageHasTheTableTheRemarksAndTheComplaints) {
 }
 
 }  // namespace
+}  // namespace real::proofs

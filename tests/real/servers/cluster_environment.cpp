@@ -16,9 +16,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t masters = 3;
-constexpr std::size_t nodes = 2 * masters;
-
 const std::vector<support::command_words> look{{"MULTI"},
                                                {"INFO", "server", "replication"},
                                                {"CLUSTER", "NODES"},
@@ -26,8 +23,8 @@ const std::vector<support::command_words> look{{"MULTI"},
                                                {"EXEC"}};
 
 // `slots` are those of the keys.
-std::optional<server_state> read_node(const look_replies& replies,
-                                      const std::vector<std::size_t>& slots) {
+std::optional<server_state> read_cluster_node(const look_replies& replies,
+                                              const std::vector<std::size_t>& slots) {
     const auto& answers = replies.back().items;
     if (answers.size() != 3) return std::nullopt;
     auto state = read_info(answers[0].text);
@@ -43,14 +40,17 @@ std::optional<server_state> read_node(const look_replies& replies,
 }
 
 class cluster_environment : public replicated_servers {
+    static constexpr std::size_t masters = 3;
+    static constexpr std::size_t nodes = 2 * masters;
+
 public:
     explicit cluster_environment(const environment_options& options)
         : replicated_servers(nodes, options),
           group_({.masters = masters, .replicas = 1, .machines = machines()}),
           slots_(slots_of(options.keys)),
-          watch_(unix_sockets(nodes, [this](std::size_t i) -> auto& { return group_.node(i); }),
-                 look, [this](const look_replies& replies) { return read_node(replies, slots_); }) {
-    }
+          watch_(
+              unix_sockets(nodes, [this](std::size_t i) -> auto& { return group_.node(i); }), look,
+              [this](const look_replies& replies) { return read_cluster_node(replies, slots_); }) {}
 
     // Redisson's tokens are a counter in the master.
     [[nodiscard]] client_access access(token_source tokens) const override {

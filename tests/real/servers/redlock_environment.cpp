@@ -20,11 +20,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t nodes = 5;
-constexpr std::size_t minority = 2;
-constexpr std::size_t servers = nodes + 1;  // one has no name, until it takes over a node's
-
 class redlock_environment : public environment {
+    static constexpr std::size_t nodes = 5;
+    static constexpr std::size_t minority = 2;
+    static constexpr std::size_t servers = nodes + 1;  // one has no name, until it takes a node's
+
 public:
     explicit redlock_environment(const environment_options& options)
         : options_(options),

@@ -17,9 +17,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t servers = 4;  // beside the master
-
 class redlock_sentinel_environment : public sentinel_environment {
+    static constexpr std::size_t servers = 4;  // beside the master
+
 public:
     explicit redlock_sentinel_environment(const environment_options& options)
         : sentinel_environment(options, servers),

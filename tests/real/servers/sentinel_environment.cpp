@@ -15,8 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t servers = sentinel_environment::server_count;
-
 const std::vector<support::command_words> look_at_server{{"INFO", "server", "replication"}};
 const support::command_words ask_for_master{"SENTINEL", "MASTER", support::master_name};
 const support::command_words ask_for_address{"SENTINEL", "GET-MASTER-ADDR-BY-NAME",
@@ -47,17 +45,17 @@ std::optional<server_state> read_server(const look_replies& replies) {
 
 sentinel_environment::sentinel_environment(const environment_options& options,
                                            std::size_t other_servers)
-    : replicated_servers(servers, options, other_servers),
+    : replicated_servers(server_count, options, other_servers),
       key_count_(options.keys.size()),
-      group_({.replicas = servers - 1,
-              .sentinels = servers,
+      group_({.replicas = server_count - 1,
+              .sentinels = server_count,
               .failover_timeout = 2000ms,
               .machines = machines()}),
       server_watch_(
-          unix_sockets(servers, [this](std::size_t i) -> auto& { return group_.server(i); }),
+          unix_sockets(server_count, [this](std::size_t i) -> auto& { return group_.server(i); }),
           look_at_server, &read_server),
       view_watch_(
-          unix_sockets(servers, [this](std::size_t i) -> auto& { return group_.sentinel(i); }),
+          unix_sockets(server_count, [this](std::size_t i) -> auto& { return group_.sentinel(i); }),
           {ask_for_master, ask_for_address, ask_for_master}, &read_view) {
     pace start(0, [] {});
     recover(start);
@@ -71,7 +69,7 @@ client_access sentinel_environment::access(token_source tokens) const {
 
 std::vector<server_period> sentinel_environment::history() {
     std::vector<server_period> result;
-    for (std::size_t i = 0; i < servers; ++i)
+    for (std::size_t i = 0; i < server_count; ++i)
         for (const auto& each : server_watch_.periods(i)) {
             server_period period{.server = name_of(server(i)),
                                  .state = each.state,
@@ -85,21 +83,21 @@ std::vector<server_period> sentinel_environment::history() {
 
 std::vector<pid_t> sentinel_environment::server_processes() {
     std::vector<pid_t> all;
-    for (std::size_t i = 0; i < servers; ++i)
+    for (std::size_t i = 0; i < server_count; ++i)
         all.insert(all.end(), {server(i).pid(), group_.sentinel(i).pid()});
     return all;
 }
 
 std::string sentinel_environment::logs() {
     std::string text;
-    for (std::size_t i = 0; i < servers; ++i)
+    for (std::size_t i = 0; i < server_count; ++i)
         text += end_of_log(server(i)) + end_of_log(group_.sentinel(i));
     return text;
 }
 
 std::string sentinel_environment::node_name() {
     std::string name;
-    for (std::size_t i = 0; i < servers; ++i)
+    for (std::size_t i = 0; i < server_count; ++i)
         name += (i == 0 ? support::master_name + "=" : "+") + name_of(group_.sentinel(i));
     return name;
 }
@@ -108,7 +106,7 @@ void sentinel_environment::add_mastership(server_period& period, std::uint16_t p
     period.state.is_serving = true;
     for (std::size_t key = 0; key < key_count_; ++key)
         period.state.keys.insert(key);
-    for (std::size_t i = 0; i < servers; ++i)
+    for (std::size_t i = 0; i < server_count; ++i)
         for (const auto& each : view_watch_.periods(i))
             if (each.state.port == port && each.from.earliest <= period.until.latest)
                 period.state.epoch = std::max(period.state.epoch, each.state.epoch);
@@ -117,20 +115,20 @@ void sentinel_environment::add_mastership(server_period& period, std::uint16_t p
 // The port that a majority names; 0: none.
 std::uint16_t sentinel_environment::named_port() {
     std::map<std::uint16_t, std::size_t> votes;
-    for (std::size_t i = 0; i < servers; ++i)
-        if (const auto port = group_.master_port(i); ++votes[port] > servers / 2) return port;
+    for (std::size_t i = 0; i < server_count; ++i)
+        if (const auto port = group_.master_port(i); ++votes[port] > server_count / 2) return port;
     return 0;
 }
 
 std::size_t sentinel_environment::master_index() {
-    for (std::size_t i = 0; i < servers; ++i)
+    for (std::size_t i = 0; i < server_count; ++i)
         if (server(i).port() == named_port()) return i;
     throw std::runtime_error("the Sentinels name a foreign server");
 }
 
 std::vector<std::size_t> sentinel_environment::replicas_of(std::size_t master) {
     std::vector<std::size_t> others;
-    for (std::size_t i = 0; i < servers; ++i)
+    for (std::size_t i = 0; i < server_count; ++i)
         if (i != master) others.push_back(i);
     return others;
 }
@@ -143,14 +141,14 @@ bool sentinel_environment::is_replaced(std::size_t master) {
 // The Sentinels do it, too, but only after some 10 s.
 void sentinel_environment::demote(std::size_t replaced) {
     const auto port = named_port();
-    for (std::size_t i = 0; i < servers; ++i)
+    for (std::size_t i = 0; i < server_count; ++i)
         if (i != replaced && server(i).port() == port)
             (void)ask(replaced, {"REPLICAOF", server(i).host(), std::to_string(port)});
 }
 
 bool sentinel_environment::is_whole() {
     const auto port = named_port();
-    for (std::size_t i = 0; i < servers; ++i) {
+    for (std::size_t i = 0; i < server_count; ++i) {
         if (group_.master_port(i) != port) return false;
         const auto role = ask(i, {"ROLE"});
         const bool is_master = role.items.at(0).text == "master";
@@ -164,13 +162,13 @@ bool sentinel_environment::is_whole() {
 
 // In the view of each Sentinel: otherwise it begins no failover.
 bool sentinel_environment::has_two_usable_replicas() {
-    for (std::size_t i = 0; i < servers; ++i) {
+    for (std::size_t i = 0; i < server_count; ++i) {
         std::size_t usable = 0;
         const auto reply =
             group_.sentinel(i).execute({"SENTINEL", "REPLICAS", support::master_name});
         for (const auto& replica : reply.items)
             usable += field_of(replica, "flags") == "slave" ? 1 : 0;
-        if (usable != servers - 1) return false;
+        if (usable != server_count - 1) return false;
     }
     return true;
 }

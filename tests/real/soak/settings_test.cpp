@@ -6,13 +6,12 @@
 
 #include <gtest/gtest.h>
 
+namespace real::soak {
 namespace {
-
-using namespace real;
 
 std::string refusal_of(const std::vector<std::string>& arguments) {
     try {
-        (void)soak::parse_settings(arguments);
+        (void)parse_settings(arguments);
     } catch (const bad_usage& problem) {
         return problem.what();
     }
@@ -21,8 +20,8 @@ std::string refusal_of(const std::vector<std::string>& arguments) {
 
 TEST(SoakSettings, AreReadOrRefusedWithASentence) {
     const auto options =
-        soak::parse_settings({"--for", "8h", "--on", "sqlite,memory", "--round", "5min", "--every",
-                              "30s", "--fencing", "off", "--seed", "7", "--first-failure"});
+        parse_settings({"--for", "8h", "--on", "sqlite,memory", "--round", "5min", "--every", "30s",
+                        "--fencing", "off", "--seed", "7", "--first-failure"});
     EXPECT_EQ(options.length, std::chrono::hours(8));
     EXPECT_EQ(options.environments, (std::vector<std::string>{"sqlite", "memory"}));
     EXPECT_EQ(options.round, std::chrono::minutes(5));
@@ -43,11 +42,11 @@ TEST(SoakSettings, AreReadOrRefusedWithASentence) {
 
 TEST(SoakSettings, TheChosenEnvironmentsAreRunInTheOrderOfTheList) {
     std::vector<std::string> notes;
-    EXPECT_EQ(names_of(soak::chosen_environments({"memory", "redis"}, notes)),
+    EXPECT_EQ(names_of(chosen_environments({"memory", "redis"}, notes)),
               (std::vector<std::string>{"redis", "memory"}));
     EXPECT_TRUE(notes.empty());
-    EXPECT_EQ(soak::chosen_environments({}, notes).size() + notes.size(),
-              soak_environments().size());
+    EXPECT_EQ(chosen_environments({}, notes).size() + notes.size(), soak_environments().size());
 }
 
 }  // namespace
+}  // namespace real::soak

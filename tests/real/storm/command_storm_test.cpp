@@ -44,11 +44,11 @@ using pawl::conformance::child;
 namespace cli = pawl::cli;
 
 constexpr std::size_t runners = 6;
-constexpr const char* ttl = "4s";
+constexpr const char* ttl_argument = "4s";
 constexpr auto longer_than_ttl = 4500ms;
 constexpr auto longest_lease = 4s;
 constexpr std::size_t enough_work = 10;
-constexpr auto grace = 6s;  // for a second fault before the next command has begun
+constexpr auto longest_start = 6s;  // for a second fault before the next command has begun
 
 struct command_shape {
     const char* shell;
@@ -113,7 +113,8 @@ public:
             last = std::max(last, each.last);
         }
         EXPECT_GT(all.size(), enough_work);
-        EXPECT_LE(gap, longer_than_ttl + longest_lease + grace) << "the lock did not move on";
+        EXPECT_LE(gap, longer_than_ttl + longest_lease + longest_start)
+            << "the lock did not move on";
         std::cout << all.size() << " commands, " << kills_ << " killed, " << stops_ << " stopped, "
                   << freezes_ << " times a frozen server, longest gap " << gap / 1ms << " ms\n";
     }
@@ -137,8 +138,8 @@ private:
         words.emplace_back(PAWL_COMMAND);
         const auto& request = requests[started_ % requests.size()];
         words.insert(words.end(), request.begin(), request.end());
-        words.insert(words.end(),
-                     {"--ttl", ttl, "--", launch_shape.shell, "-c", launch_shape.script, "sh"});
+        words.insert(words.end(), {"--ttl", ttl_argument, "--", launch_shape.shell, "-c",
+                                   launch_shape.script, "sh"});
         const auto worker = pawl::conformance::launch_as_helper({"work", folder_.path().string()});
         words.insert(words.end(), worker.arguments.begin(), worker.arguments.end());
         return child({.arguments = words,

@@ -27,10 +27,10 @@ using namespace real;
 using pawl::boot_clock;
 using pawl::conformance::child;
 
-constexpr pawl::duration ttl = 1s;
+constexpr pawl::duration ttl_of_parts = 1s;
 constexpr pawl::duration longest_stop = 1800ms;
 // One holder may have been stopped, and the next one as well.
-constexpr pawl::duration grace = 5s;
+constexpr pawl::duration grace_of_parts = 5s;
 
 class part_storm {
 public:
@@ -67,7 +67,8 @@ public:
         for (const auto& each : records.locks) {
             EXPECT_GT(each.holds.size(), 10U);
             const auto gap = pawl::duration(longest_gap(each));
-            EXPECT_LE(gap, ttl + longest_stop + grace) << "the lock did not move on";
+            EXPECT_LE(gap, ttl_of_parts + longest_stop + grace_of_parts)
+                << "the lock did not move on";
             std::cout << each.holds.size() << " holds, longest gap " << gap / 1ms << " ms\n";
         }
         std::cout << outcome.told << " told of their loss, " << outcome.refused << " refused, "

@@ -50,7 +50,7 @@ using namespace real;
 using pawl::boot_clock;
 using pawl::conformance::child;
 
-constexpr std::size_t processes = 8;
+constexpr std::size_t process_count = 8;
 constexpr auto ttl_of_clients = 1000ms;
 constexpr pawl::duration ttl = ttl_of_clients;
 constexpr pawl::duration grace = 2s;
@@ -85,7 +85,7 @@ public:
     // `blocks_all` tells whether a stopped process keeps all others from proceeding.
     storm_run(std::string url, std::function<bool(pid_t)> blocks_all)
         : url_(std::move(url)), blocks_all_(std::move(blocks_all)) {
-        for (std::size_t i = 0; i < processes; ++i)
+        for (std::size_t i = 0; i < process_count; ++i)
             members_.push_back(start_member());
     }
 
@@ -144,7 +144,7 @@ private:
         ++long_stops_;
         expect_progress("its holder was stopped");
         if (random_member() % 2 == 0) {
-            kill_member((victim + 1) % processes);
+            kill_member((victim + 1) % process_count);
             expect_progress("one was stopped and another one killed");
         }
         pause(0ms, 1200ms);
@@ -199,7 +199,7 @@ private:
     }
 
     [[nodiscard]] std::size_t random_member() {
-        return std::uniform_int_distribution<std::size_t>(0, processes - 1)(dice_);
+        return std::uniform_int_distribution<std::size_t>(0, process_count - 1)(dice_);
     }
 
     [[nodiscard]] std::string folder() const { return folder_.path().string(); }
