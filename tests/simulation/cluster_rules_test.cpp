@@ -25,7 +25,7 @@ constexpr std::size_t masters = 2, node_count = 4;
 constexpr int command_count = 6000;
 const words tags{"a", "b", "it"};
 
-std::string full_text(const redis::reply& reply) {
+std::string whole_text(const redis::reply& reply) {
     using kind = redis::reply::kind;
     std::string text;
     switch (reply.type) {
@@ -36,16 +36,16 @@ std::string full_text(const redis::reply& reply) {
     case kind::array: break;
     }
     for (const auto& item : reply.items)
-        text += " [" + full_text(item) + "]";
+        text += " [" + whole_text(item) + "]";
     return text;
 }
 
-std::string full_text(const support::resp_value& reply) {
+std::string whole_text(const support::resp_value& reply) {
     if (reply.is_null) return "nil";
     if (reply.kind != '*') return reply.text;
     std::string text;
     for (const auto& item : reply.items)
-        text += " [" + full_text(item) + "]";
+        text += " [" + whole_text(item) + "]";
     return text;
 }
 
@@ -140,9 +140,9 @@ private:
         auto changed = command;
         std::string simulated;
         injected_error(changed, simulated);
-        simulated = full_text(nodes_[node]->execute(1, changed));
+        simulated = whole_text(nodes_[node]->execute(1, changed));
         injected_error(changed, simulated);
-        const auto real = with_nodes(full_text(group_.node(node).execute(command)));
+        const auto real = with_nodes(whole_text(group_.node(node).execute(command)));
         ++outcomes_[real.substr(0, real.find_first_of("0123456789"))];
         std::string text;
         for (const auto& word : command)

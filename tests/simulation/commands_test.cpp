@@ -13,7 +13,7 @@
 namespace pawl::simulation {
 namespace {
 
-constexpr int command_count = 120'000;
+constexpr int commands_to_check = 120'000;
 constexpr std::int64_t start_us = 1'900'000'000'000'000;
 
 void play(command_check& check, command_generator& source, int count) {
@@ -143,7 +143,7 @@ TEST(Commands, DoWhatARealServerDoes) {
     command_check check(command_generator::keys(), command_generator::channels(),
                         command_generator::sharded_channels());
     command_generator source(20261122);
-    play(check, source, command_count);
+    play(check, source, commands_to_check);
     words rare;
     for (const char* const outcome : outcomes) {
         const auto it = check.outcomes().find(outcome);

@@ -24,8 +24,8 @@ struct queue_case {
 };
 
 constexpr lock_options fair{.ttl = 3s, .fair = true};
-constexpr lock_options read{.ttl = 3s, .mode = lock_mode::shared};
-constexpr lock_options write{.ttl = 3s};
+constexpr lock_options brief_read{.ttl = 3s, .mode = lock_mode::shared};
+constexpr lock_options brief_write{.ttl = 3s};
 
 constexpr lock_options permits_of(std::uint32_t permits) {
     return {.ttl = 3s, .mode = lock_mode::permits, .permits = permits, .total_permits = 3};
@@ -33,12 +33,13 @@ constexpr lock_options permits_of(std::uint32_t permits) {
 
 const queue_case queue_cases[] = {
     {"fair", fair, fair, fair, queue_case::action::release},
-    {"writer_before_reader", read, write, read, queue_case::action::none},
-    {"writer_before_writer", read, write, write, queue_case::action::release},
+    {"writer_before_reader", brief_read, brief_write, brief_read, queue_case::action::none},
+    {"writer_before_writer", brief_read, brief_write, brief_write, queue_case::action::release},
     {"many_permits_before_one", permits_of(2), permits_of(3), permits_of(1),
      queue_case::action::none},
     // The first waiter had a long lease, since it delayed nobody behind an exclusive holder.
-    {"writer_before_reader_of_a_downgrade", write, write, read, queue_case::action::downgrade},
+    {"writer_before_reader_of_a_downgrade", brief_write, brief_write, brief_read,
+     queue_case::action::downgrade},
 };
 
 class queue_scenario {

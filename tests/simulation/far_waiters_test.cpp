@@ -17,9 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t near_waiters = 8;
-constexpr lock_options write{.ttl = 30s};
-constexpr lock_options fair{.ttl = 30s, .fair = true};
-constexpr lock_options read{.ttl = 30s, .mode = lock_mode::shared};
+constexpr lock_options far_write{.ttl = 30s};
+constexpr lock_options far_fair{.ttl = 30s, .fair = true};
+constexpr lock_options far_read{.ttl = 30s, .mode = lock_mode::shared};
 
 class FarWaiters : public testing::Test {
 protected:
@@ -51,8 +51,8 @@ protected:
 };
 
 TEST_F(FarWaiters, SendOneRequestInFiveSeconds) {
-    add(write);
-    const auto waiters = add_waiters(near_waiters + 20, fair);
+    add(far_write);
+    const auto waiters = add_waiters(near_waiters + 20, far_fair);
     loop_.run_for(10s);
     const command_counter refreshes(network_, is_refresh);
     loop_.run_for(60s);
@@ -69,8 +69,8 @@ TEST_F(FarWaiters, SendOneRequestInFiveSeconds) {
 // now the only living one, must look at the end of the claim window. It knows that it is near only
 // if the server has told it so when the others left.
 TEST_F(FarWaiters, LookAtAClaimWindowWhenTheOthersHaveLeft) {
-    auto& holder = add(write);
-    const auto waiters = add_waiters(near_waiters + 1, fair);
+    auto& holder = add(far_write);
+    const auto waiters = add_waiters(near_waiters + 1, far_fair);
     run_until_far_waiters_know();
     for (std::size_t i = 0; i < near_waiters - 1; ++i)
         waiters[i]->give_up();
@@ -84,8 +84,8 @@ TEST_F(FarWaiters, LookAtAClaimWindowWhenTheOthersHaveLeft) {
 // A far waiter is frozen, with a place of 9.5 s | the waiters before it leave | it must be found
 // dead within two seconds: a release then passes it over, and waits for no claim window.
 TEST_F(FarWaiters, AreFoundDeadWithinTwoSecondsWhenTheyComeNear) {
-    auto& holder = add(write);
-    const auto waiters = add_waiters(near_waiters + 2, fair);
+    auto& holder = add(far_write);
+    const auto waiters = add_waiters(near_waiters + 2, far_fair);
     run_until_far_waiters_know();
     waiters[near_waiters]->process.pause();
     for (std::size_t i = 0; i < near_waiters; ++i)
@@ -99,9 +99,9 @@ TEST_F(FarWaiters, AreFoundDeadWithinTwoSecondsWhenTheyComeNear) {
 // The same, with a frozen writer before a reader: while readers have the lock, the writer delays
 // the reader behind it, and a release of the lock is not near.
 TEST_F(FarWaiters, DelayAReaderByTwoSecondsAtMostWhenTheyAreDead) {
-    add(read);
-    auto waiters = add_waiters(near_waiters + 1, write);
-    waiters.push_back(&add(read));
+    add(far_read);
+    auto waiters = add_waiters(near_waiters + 1, far_write);
+    waiters.push_back(&add(far_read));
     run_until_far_waiters_know();
     waiters[near_waiters]->process.pause();
     for (std::size_t i = 0; i < near_waiters; ++i)
@@ -113,13 +113,13 @@ TEST_F(FarWaiters, DelayAReaderByTwoSecondsAtMostWhenTheyAreDead) {
 // One release admits the readers that were near, and many behind them come near at once. All of
 // them must hear of it, and keep their places.
 TEST_F(FarWaiters, KeepTheirPlacesWhenManyComeNearAtOnce) {
-    auto& holder = add(write);
-    const auto readers = add_waiters(near_waiters, read);
-    const auto writers = add_waiters(near_waiters, fair);
+    auto& holder = add(far_write);
+    const auto readers = add_waiters(near_waiters, far_read);
+    const auto writers = add_waiters(near_waiters, far_fair);
     run_until_far_waiters_know();
     holder.release();
     loop_.run_for(2500ms);
-    auto& later = add(fair);
+    auto& later = add(far_fair);
     for (auto* each : readers)
         each->release();
     loop_.run_for(100ms);

@@ -61,12 +61,12 @@ protected:
     program c_{loop_, network_, options_, random_.fork()};
 };
 
-constexpr lock_options write{.ttl = 30s};
-constexpr lock_options read{.ttl = 30s, .mode = lock_mode::shared};
+constexpr lock_options long_write{.ttl = 30s};
+constexpr lock_options long_read{.ttl = 30s, .mode = lock_mode::shared};
 
 TEST_F(FirstWaiter, SendsOneRequestInFiveSecondsWhileALockIsHeld) {
-    acquire(a_, write);
-    acquire(b_, write);
+    acquire(a_, long_write);
+    acquire(b_, long_write);
     loop_.run_for(10s);
     const command_counter refreshes(network_, is_refresh);
     loop_.run_for(60s);
@@ -78,8 +78,8 @@ TEST_F(FirstWaiter, SendsOneRequestInFiveSecondsWhileALockIsHeld) {
 // since the writer now delays the readers behind it. The writer is alive: it must hear of that and
 // keep its place, or a later reader would pass it.
 TEST_F(FirstWaiter, KeepsItsPlaceWhenTheHolderDowngrades) {
-    acquire(a_, write);
-    acquire(b_, write);
+    acquire(a_, long_write);
+    acquire(b_, long_write);
     loop_.run_for(2s);  // the writer has refreshed, and will again in five seconds
     a_.process.post([this] {
         a_.held[0].async_downgrade(asio::bind_executor(
@@ -87,7 +87,7 @@ TEST_F(FirstWaiter, KeepsItsPlaceWhenTheHolderDowngrades) {
             [](const boost::system::error_code& ec) { EXPECT_FALSE(ec) << ec.message(); }));
     });
     loop_.run_for(2500ms);
-    acquire(c_, read);
+    acquire(c_, long_read);
     loop_.run_for(1s);
     EXPECT_FALSE(c_.held[0]) << "a reader passed the writer";
     release(a_);
@@ -98,8 +98,8 @@ TEST_F(FirstWaiter, KeepsItsPlaceWhenTheHolderDowngrades) {
 // A program passes the lock to its own waiter, with a shorter lease, and dies. The first waiter of
 // another program knows only the end of the longer lease.
 TEST_F(FirstWaiter, LooksWhenAShorterLeaseEnds) {
-    acquire(a_, write);
-    acquire(b_, write);
+    acquire(a_, long_write);
+    acquire(b_, long_write);
     acquire(a_, {.ttl = 1s}, 1);
     loop_.run_for(2s);
     release(a_);
@@ -117,11 +117,11 @@ TEST_F(FirstWaiter, LooksWhenAShorterLeaseEnds) {
 // the second waiter refreshes, and the server shortens the first one's place | the first waiter
 // must hear of that, or it would be passed at the release.
 TEST_F(FirstWaiter, KeepsItsPlaceWhenTheClockIsSetBack) {
-    acquire(a_, write);
-    acquire(b_, write);
+    acquire(a_, long_write);
+    acquire(b_, long_write);
     loop_.run_for(1300ms);
     network_.jump_clock(-(5s / 1us));
-    acquire(c_, write);
+    acquire(c_, long_write);
     loop_.run_for(4s);
     release(a_);
     loop_.run_for(1s);

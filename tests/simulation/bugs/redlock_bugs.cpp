@@ -25,14 +25,14 @@ namespace {
 using redis::reply;
 namespace scripts = redlock::scripts;
 
-struct replacement {
+struct node_replacement {
     redlock_bug bug;
     // Null: of a part, and so in every script that includes it.
     const redis::script* script;
     std::string_view wanted, by;
 };
 
-constexpr replacement replacements[] = {
+constexpr node_replacement node_replacements[] = {
     {redlock_bug::counter_from_zero, nullptr,  //
      R"(redis.call("GET", fence) or highest_before or 0)", R"(redis.call("GET", fence) or 0)"},
     {redlock_bug::counters_of_earlier_run, nullptr,  //
@@ -98,21 +98,21 @@ constexpr replacement replacements[] = {
      "return false"},
 };
 
-std::logic_error misfit(const replacement& each) {
+std::logic_error misfit(const node_replacement& each) {
     return std::logic_error("an injected bug does not fit its script: '" +
                             std::string(each.wanted) + "'");
 }
 
-bool replace(const replacement& each, std::string& text) {
+bool replace(const node_replacement& each, std::string& text) {
     const auto place = text.find(each.wanted);
     if (place == text.npos) return false;
     text.replace(place, each.wanted.size(), each.by);
     return true;
 }
 
-class faulty_link final : public forwarding_link {
+class faulty_node_link final : public forwarding_link {
 public:
-    faulty_link(redlock_bug bug, std::shared_ptr<redis::link> actual)
+    faulty_node_link(redlock_bug bug, std::shared_ptr<redis::link> actual)
         : forwarding_link(std::move(actual)), bug_(bug) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
@@ -218,9 +218,9 @@ private:
     unsigned repetitions_ = 0;
 };
 
-class faulty_backend final : public forwarding_backend {
+class faulty_redlock final : public forwarding_backend {
 public:
-    faulty_backend(redlock_bug bug, std::unique_ptr<backend> actual, const backend_context& context)
+    faulty_redlock(redlock_bug bug, std::unique_ptr<backend> actual, const backend_context& context)
         : forwarding_backend(std::move(actual)), bug_(bug), time_(*context.time) {}
 
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
@@ -273,7 +273,7 @@ private:
 
 std::string inject_redlock_bug(redlock_bug bug, const std::string& script) {
     auto text = script;
-    for (const auto& each : replacements) {
+    for (const auto& each : node_replacements) {
         if (each.bug != bug || (each.script != nullptr && each.script->text != script)) continue;
         if (!replace(each, text) && each.script != nullptr) throw misfit(each);
     }
@@ -281,7 +281,7 @@ std::string inject_redlock_bug(redlock_bug bug, const std::string& script) {
 }
 
 void check_redlock_bugs() {
-    for (const auto& each : replacements) {
+    for (const auto& each : node_replacements) {
         const bool fits = std::ranges::any_of(scripts::all, [&](const redis::script& script) {
             std::string text(script.text);
             return (each.script == nullptr || each.script->text == text) && replace(each, text);
@@ -293,7 +293,7 @@ void check_redlock_bugs() {
 std::shared_ptr<redis::link> inject_link_bug(redlock_bug bug, std::shared_ptr<redis::link> into,
                                              runtime& time) {
     if (is_in_answers(bug)) return inject_answer_bug(bug, std::move(into), time);
-    return std::make_shared<faulty_link>(bug, std::move(into));
+    return std::make_shared<faulty_node_link>(bug, std::move(into));
 }
 
 bool is_heard(redlock_bug bug, std::string_view payload) {
@@ -306,7 +306,7 @@ std::unique_ptr<backend> inject_backend_bug(redlock_bug bug, std::unique_ptr<bac
         redlock_bug::validity_from_reply, redlock_bug::one_token_for_several,
         redlock_bug::loss_at_release_untold, redlock_bug::force_ignores_token};
     if (std::ranges::count(bugs, bug) == 0) return into;
-    return std::make_unique<faulty_backend>(bug, std::move(into), context);
+    return std::make_unique<faulty_redlock>(bug, std::move(into), context);
 }
 
 }  // namespace pawl::simulation

@@ -43,7 +43,9 @@ reply renewal_reply(std::span<const std::string_view> words, std::int64_t result
     return array_reply(std::vector<reply>(count, integer_reply(result)));
 }
 
-bool is_undo(std::span<const std::string_view> words) { return is_script(words, "leave"); }
+bool is_undo_of_acquire(std::span<const std::string_view> words) {
+    return is_script(words, "leave");
+}
 
 bool is_refused_by_slot(const reply& answer) {
     static constexpr std::array<std::string_view, 3> codes{"MOVED ", "ASK ", "TRYAGAIN "};
@@ -95,9 +97,9 @@ void rotate_epochs(lines& view) {
         std::swap(*epochs[i - 1], *epochs[i]);
 }
 
-class faulty_link final : public forwarding_link {
+class faulty_server_link final : public forwarding_link {
 public:
-    faulty_link(topology_bug bug, std::shared_ptr<redis::link> actual)
+    faulty_server_link(topology_bug bug, std::shared_ptr<redis::link> actual)
         : forwarding_link(std::move(actual)), bug_(bug) {}
 
     asio::awaitable<reply> exec(std::span<const std::string_view> words, time_point give_up_at,
@@ -201,10 +203,10 @@ private:
 };
 
 // Puts keys of several slots into one request.
-class faulty_topology final : public redis::topology, private redis::link::listener {
+class topology_with_bug final : public redis::topology, private redis::link::listener {
 public:
-    faulty_topology(const redis::topology_factory& connect, redis::link::listener& receiver,
-                    const std::string& channel)
+    topology_with_bug(const redis::topology_factory& connect, redis::link::listener& receiver,
+                      const std::string& channel)
         : receiver_(&receiver), actual_(connect(*this, channel)) {}
 
     redis::link& link_of(std::string_view key) const noexcept override {
@@ -253,13 +255,13 @@ private:
 
 std::shared_ptr<redis::link> inject_link_bug(topology_bug bug, std::shared_ptr<redis::link> into) {
     if (bug == topology_bug::none) return into;
-    return std::make_shared<faulty_link>(bug, std::move(into));
+    return std::make_shared<faulty_server_link>(bug, std::move(into));
 }
 
 redis::topology_factory inject_topology_bug(topology_bug bug, redis::topology_factory into) {
     if (bug != topology_bug::requests_mix_nodes) return into;
     return [into = std::move(into)](redis::link::listener& receiver, const std::string& channel) {
-        return std::make_shared<faulty_topology>(into, receiver, channel);
+        return std::make_shared<topology_with_bug>(into, receiver, channel);
     };
 }
 
@@ -268,7 +270,8 @@ std::optional<reply> answer_of_old_master(topology_bug bug,
     if (bug == topology_bug::renewals_at_old_master && is_renewal(words))
         return renewal_reply(words, 1);
     if (bug == topology_bug::releases_at_old_master && is_release(words)) return integer_reply(1);
-    if (bug == topology_bug::undos_at_old_master && is_undo(words)) return integer_reply(1);
+    if (bug == topology_bug::undos_at_old_master && is_undo_of_acquire(words))
+        return integer_reply(1);
     return std::nullopt;
 }
 

@@ -17,7 +17,7 @@ namespace pawl::simulation {
 namespace {
 
 // The end of a permit without a lease.
-constexpr auto never_ms = "922337203685477";
+constexpr auto no_end_ms = "922337203685477";
 
 }  // namespace
 
@@ -31,7 +31,7 @@ java_permits::java_permits(java_client& client, std::string name, std::uint64_t 
       request_(wanted) {}
 
 std::string java_permits::lease_end() const {
-    if (request_.lease == forever) return never_ms;
+    if (request_.lease == forever) return no_end_ms;
     return std::to_string(client_.wall_ms() + request_.lease / 1ms);
 }
 
@@ -39,7 +39,7 @@ words java_permits::acquire_arguments() {
     ids_.clear();
     for (std::uint32_t i = 0; i < request_.permits; ++i)
         ids_.push_back(client_.new_permit_id());
-    words arguments{std::to_string(request_.permits), lease_end(), client_.clock_ms(), never_ms,
+    words arguments{std::to_string(request_.permits), lease_end(), client_.clock_ms(), no_end_ms,
                     client_.publish_command()};
     arguments.insert(arguments.end(), ids_.begin(), ids_.end());
     return arguments;

@@ -3,6 +3,8 @@
 
 #include "spread_servers.hpp"
 
+#include "slots.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -28,13 +30,6 @@ private:
     std::vector<std::shared_ptr<redis::link>> owned_links_;
     std::vector<redis::link*> links_;
 };
-
-// The part between the first `{` and the next `}`, or the whole key.
-std::string_view hash_tag_of(std::string_view key) noexcept {
-    const auto begin = key.find('{');
-    const auto end = key.find('}', begin == key.npos ? key.size() : begin);
-    return end == key.npos || end == begin + 1 ? key : key.substr(begin + 1, end - begin - 1);
-}
 
 }  // namespace
 

@@ -20,9 +20,7 @@ namespace {
 // come later.
 constexpr auto longest_outdated = 1s;
 // How long a lock counts as disturbed after its slot has moved.
-constexpr auto settling_time = 2s;
-// Between two fsyncs of an append-only file.
-constexpr auto longest_sync_pause = 500ms;
+constexpr auto slot_settling_time = 2s;
 
 constexpr int last_round = 4;
 
@@ -81,8 +79,8 @@ private:
         const auto slot = slot_of_lock(name);
         if (cluster_.target_of(slot) != cluster_view::no_node) moved_at_[name] = loop_.now();
         const auto moved = moved_at_.find(name);
-        return (moved == moved_at_.end() || since - moved->second > settling_time) &&
-               !holds().is_replaced_near(name, since - settling_time, loop_.now());
+        return (moved == moved_at_.end() || since - moved->second > slot_settling_time) &&
+               !holds().is_replaced_near(name, since - slot_settling_time, loop_.now());
     }
 
     void note_promotion(std::size_t node, std::size_t old_master) {

@@ -16,9 +16,7 @@ namespace pawl::simulation {
 namespace {
 
 // How long the locks count as disturbed after a failover, or after the Sentinels disagreed.
-constexpr auto settling_time = 1s;
-// Between two fsyncs of an append-only file.
-constexpr auto longest_sync_pause = 500ms;
+constexpr auto master_settling_time = 1s;
 
 class sentinel_scenario final : public topology_scenario {
 public:
@@ -65,7 +63,7 @@ private:
     }
     bool is_settled(const std::string&, instant since) override {
         if (!sentinels_.has_majority()) changed_at_ = loop_.now();
-        return changed_at_ < 0ns || since - changed_at_ > settling_time;
+        return changed_at_ < 0ns || since - changed_at_ > master_settling_time;
     }
 
     std::optional<instant> replaced_at(std::uint64_t epoch) override {

@@ -18,6 +18,9 @@
 
 namespace pawl::simulation {
 
+// Between two fsyncs of an append-only file.
+inline constexpr auto longest_sync_pause = std::chrono::milliseconds(500);
+
 class topology_scenario : public world {
 protected:
     topology_scenario(const topology_plan& scenario_plan, bool tells_of_switches,
