@@ -18,7 +18,9 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace pawl::redlock {
@@ -167,7 +169,13 @@ redis::options options_of_node(const options& settings, std::size_t node) {
 }
 
 options in_order(options node_options) {
-    std::ranges::sort(node_options.nodes, {}, name_of_node);
+    // Not by std::sort: GCC 12 sees an uninitialized variable where it moves a variant.
+    std::multimap<std::string, where> by_name;
+    for (auto& each : node_options.nodes)
+        by_name.emplace(name_of_node(each), std::move(each));
+    node_options.nodes.clear();
+    for (auto& [name, each] : by_name)
+        node_options.nodes.push_back(std::move(each));
     return node_options;
 }
 

@@ -78,7 +78,7 @@ constexpr replacement replacements[] = {
     {redlock_bug::release_ends_all_readers, nullptr,  //
      R"(if redis.call("EXISTS", k.holders) == 1 then)", "if false then"},
     {redlock_bug::reader_takes_old_counter, &scripts::read_acquire,  //
-     R"(state == "free" and next_counter(k.fence, ARGV[10]) or counter(k.fence))",
+     R"(state == "free" and next_counter(k.fence, ARGV[7]) or counter(k.fence))",
      "counter(k.fence)"},
     {redlock_bug::forced_release_spares_readers, &scripts::barrier,  //
      R"(if state == "readers" then)", R"(if false then)"},

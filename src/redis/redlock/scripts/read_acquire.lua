@@ -5,8 +5,8 @@
 -- The first reader raises the counter, so that a group of readers has a larger token than the
 -- holders before.
 -- KEYS member quarantine, lock fence queue holders details
--- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait) value channel_prefix name
---      floor
+-- ARGV run set ttl_ms keep_ms client place_ms ('' '' = does not wait) floor, then value
+--      channel_prefix name
 -- -> {1, incarnation, vector, nonce, counter} | {0, ms until the last lease ends; -1 never, holder}
 --    | {"amnesia"} | {"set"} | {"quarantine", ms}
 --@include _member.lua
@@ -30,13 +30,13 @@ if state == "writer" or tonumber(kept_out_until) > now then
     end
     return {0, redis.call("PTTL", k.lock), state == "writer" and holder_of(stored) or "readers"}
 end
-local number = state == "free" and next_counter(k.fence, ARGV[10]) or counter(k.fence)
+local number = state == "free" and next_counter(k.fence, ARGV[7]) or counter(k.fence)
 local text = text_of(number)
-put_reader(k, state, ARGV[7], text, ARGV[3], now)
+put_reader(k, state, ARGV[8], text, ARGV[3], now)
 raise(k.fence, number, ARGV[4])
 if client ~= "" then
     redis.call("ZREM", k.queue, client)
 end
 -- The next client in the line may be a reader, too.
-wake_next(k.queue, ARGV[8], ARGV[9])
+wake_next(k.queue, ARGV[9], ARGV[10])
 return {1, member[4], member[5], member[7], text}

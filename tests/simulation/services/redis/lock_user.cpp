@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "lock_user.hpp"
-#include "try_options.hpp"
 
 #include <pawl/error.hpp>
 

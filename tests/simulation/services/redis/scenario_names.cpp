@@ -3,9 +3,8 @@
 
 #include "scenario_names.hpp"
 
+#include <redis/common/keys.hpp>
 #include <redis/common/redisson_names.hpp>
-
-#include <array>
 
 using namespace std::chrono_literals;
 
@@ -44,9 +43,13 @@ std::vector<std::string> names_of(const plan& scenario_plan) {
 
 lock_keys keys_in(const key_space& space, std::string_view name) {
     const auto& options = space.options;
-    if (options.layout == redis::key_layout::native)
-        return to_lock_keys(
-            redis::key_scheme(options.name_space, options.key, options.database).keys_of(name));
+    if (options.layout == redis::key_layout::native) {
+        const auto keys =
+            redis::key_scheme(options.name_space, options.key, options.database).keys_of(name);
+        return {std::string(keys.lock()),    std::string(keys.fence()),
+                std::string(keys.queue()),   std::string(keys.waiters()),
+                std::string(keys.holders()), std::string(keys.details())};
+    }
     const auto names = redis::redisson::naming("").names_of(name);
     return {names.lock,     names.counter,  names.queue,
             names.timeouts, names.presence, names.lent_permits};

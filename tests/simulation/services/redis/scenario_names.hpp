@@ -4,16 +4,25 @@
 // The names that the programs of a scenario use, their key spaces, and their keys.
 #pragma once
 
-#include "../../invariants/lock_keys.hpp"
 #include "plan.hpp"
 
 #include <pawl/redis.hpp>
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace pawl::simulation {
+
+// The keys of a lock, in either layout.
+struct lock_keys {
+    std::string lock, fence, queue, waiters, holders, details;
+
+    [[nodiscard]] std::array<std::string_view, 6> all() const noexcept {
+        return {lock, fence, queue, waiters, holders, details};
+    }
+};
 
 // A database or a namespace of the server. The same name in two key spaces is two different locks
 // or latches.

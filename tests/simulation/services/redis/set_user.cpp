@@ -5,7 +5,6 @@
 
 #include "../../invariants/sets.hpp"
 #include "core/util/spi.hpp"
-#include "try_options.hpp"
 
 #include <core/lease/lease.hpp>
 

@@ -64,6 +64,17 @@ lock_options simulated_user::choose_common_options() {
     return options;
 }
 
+try_options simulated_user::to_try_options(const lock_options& options) noexcept {
+    return {.ttl = options.ttl,
+            .max_hold = options.max_hold,
+            .mode = options.mode,
+            .fenced = options.fenced,
+            .fair = options.fair,
+            .permits = options.permits,
+            .total_permits = options.total_permits,
+            .durable = options.durable};
+}
+
 void simulated_user::choose_wait() {
     wait_kind_ = random_.happens(behaviour().tries_once)    ? wait_kind::once
                  : random_.happens(behaviour().limits_wait) ? wait_kind::limited

@@ -87,6 +87,8 @@ protected:
     [[nodiscard]] bool is_expected_error(const boost::system::error_code& ec) const;
     // Chooses ttl, wait, max_hold and fencing.
     [[nodiscard]] lock_options choose_common_options();
+    // The same options without `wait`, for one attempt.
+    [[nodiscard]] static try_options to_try_options(const lock_options& options) noexcept;
     // Chooses the time of the release.
     void choose_hold_end(duration ttl);
     // The delay until the user works with its hold again.
