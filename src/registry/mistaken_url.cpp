@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::string_view host_letters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-constexpr std::string_view digits = "0123456789";
 
 // Host and port of a text that should have been a URL; empty if it may be something else.
 std::string_view bare_host(std::string_view text) {
@@ -29,7 +28,7 @@ std::string_view bare_host(std::string_view text) {
     } else if (name.find_first_not_of(host_letters) != std::string_view::npos) {
         return {};
     }
-    if (name.empty() || port.find_first_not_of(digits) != std::string_view::npos) return {};
+    if (name.empty() || port.find_first_not_of("0123456789") != std::string_view::npos) return {};
     return colon != std::string_view::npos && port.empty() ? std::string_view{} : host;
 }
 

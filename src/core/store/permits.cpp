@@ -3,6 +3,8 @@
 
 #include "permits.hpp"
 
+#include "../util/plural.hpp"
+
 #include <algorithm>
 
 namespace pawl::core {
@@ -19,9 +21,7 @@ std::string resize_advice(const claim& claim, std::uint32_t total) {
 
 }  // namespace
 
-std::string permits_text(std::uint32_t count) {
-    return std::to_string(count) + (count == 1 ? " permit" : " permits");
-}
+std::string permits_text(std::uint32_t count) { return plural(count, "permit"); }
 
 error no_total_error(const claim& claim) {
     return {errc::bad_option, "The total of the semaphore '" + claim.name +

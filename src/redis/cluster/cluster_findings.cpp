@@ -4,6 +4,8 @@
 // What `examine` says about the cluster as a whole.
 #include "cluster_topology.hpp"
 
+#include "../../core/util/plural.hpp"
+
 #include <algorithm>
 #include <string>
 
@@ -14,10 +16,6 @@ namespace {
 
 // From this epoch on, an operator should know that tokens have room for 65535.
 constexpr std::uint64_t high_epoch = 50'000;
-
-std::string plural(std::size_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 std::string address_of(const listed_node& node) {
     return (node.host.empty() ? node.name : node.host) + ":" + std::to_string(node.port);
@@ -40,8 +38,7 @@ finding masters_finding(const std::vector<listed_node>& view) {
     const auto masters = std::ranges::count_if(view, has_slots);
     const auto replicas = std::ranges::count(view, false, &listed_node::is_master);
     finding result{grade::note, "cluster",
-                   plural(static_cast<std::size_t>(masters), "master") + ", " +
-                       plural(static_cast<std::size_t>(replicas), "replica"),
+                   core::plural(masters, "master") + ", " + core::plural(replicas, "replica"),
                    "a failover can lose a lock that is held; let the resource check the token, "
                    "which is larger after each failover"};
     if (masters < 3) {

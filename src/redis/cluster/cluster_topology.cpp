@@ -6,6 +6,8 @@
 
 #include "../transport/server_errors.hpp"
 
+#include "../../core/util/plural.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -25,8 +27,7 @@ std::string describe_change(const std::vector<std::pair<cluster_node*, unsigned>
     std::string nodes;
     for (const auto& [node, slots] : moved)
         nodes.append(nodes.empty() ? "" : ", ")
-            .append(text_of(node->server()) + " has " + std::to_string(slots) +
-                    (slots == 1 ? " slot" : " slots"));
+            .append(text_of(node->server()) + " has " + core::plural(slots, "slot"));
     return (is_first ? "found the nodes: " : "slots have moved: ") + nodes;
 }
 

@@ -6,6 +6,7 @@
 #include "../topology/connected_link.hpp"
 #include "../transport/server_errors.hpp"
 
+#include "../../core/util/plural.hpp"
 #include "../../core/util/wakeup.hpp"
 
 #include <pawl/error.hpp>
@@ -24,10 +25,6 @@ namespace {
 constexpr duration longest_turn = 100ms;
 // On top of a turn, for the reply to arrive.
 constexpr duration reply_allowance = 300ms;
-
-std::string replicas_text(std::uint32_t count) {
-    return std::to_string(count) + (count == 1 ? " replica" : " replicas");
-}
 
 // A server that became a replica unblocks its clients, and refuses WAIT.
 bool is_of_former_master(std::string_view words) {
@@ -213,7 +210,8 @@ private:
             sentence += "it was not on the server's disk in time";
         else
             sentence += "only " + std::to_string(acknowledged_) + " of " +
-                        replicas_text(wanted.replica_count()) + " acknowledged it in time";
+                        core::plural(wanted.replica_count(), "replica") +
+                        " acknowledged it in time";
         sentence += ", so it was released; ";
         sentence += wanted.is_on_disk()
                         ? "see whether the server's disk is slow (INFO persistence)."

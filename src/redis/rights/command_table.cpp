@@ -12,7 +12,7 @@ namespace {
 
 // Separated by spaces. `always`: of connections.
 constexpr std::string_view always = "select ping info time client|tracking";
-constexpr std::string_view scripts = "subscribe evalsha eval";
+constexpr std::string_view script_calls = "subscribe evalsha eval";
 
 namespace native_layout {
 constexpr std::string_view locks =
@@ -26,10 +26,10 @@ constexpr std::string_view admin = "scan type getrange";
 }  // namespace native_layout
 
 // The native layout without scripts.
-namespace scriptless {
+namespace scriptless_layout {
 constexpr std::string_view locks = "set exists incr pexpire";
 constexpr std::string_view admin = "scan getrange pttl";
-}  // namespace scriptless
+}  // namespace scriptless_layout
 
 namespace redisson_layout {
 constexpr std::string_view locks =
@@ -109,8 +109,8 @@ void append_redisson(std::vector<std::string>& commands, const options& server_o
 }
 
 void append_scriptless(std::vector<std::string>& commands, const used_features& features) {
-    append(commands, scriptless::locks);
-    if (features.admin) append(commands, scriptless::admin);
+    append(commands, scriptless_layout::locks);
+    if (features.admin) append(commands, scriptless_layout::admin);
 }
 
 // Of Pawl's own layout only latches use sharded channels.
@@ -134,7 +134,7 @@ std::vector<std::string> server_commands(const options& server_options,
                                          const used_features& features) {
     std::vector<std::string> commands;
     append(commands, always);
-    if (server_options.scripts) append(commands, scripts);
+    if (server_options.scripts) append(commands, script_calls);
     if (!server_options.scripts)
         append_scriptless(commands, features);
     else if (server_options.layout == key_layout::redisson)
@@ -153,7 +153,7 @@ std::vector<std::string> redlock_commands(const options& node, bool fenced,
     const bool is_redisson = node.layout == key_layout::redisson;
     std::vector<std::string> commands;
     append(commands, always);
-    append(commands, scripts);
+    append(commands, script_calls);
     append(commands, of_redlock::common_locks);
     if (fenced)
         append(commands, of_redlock::fenced_locks);

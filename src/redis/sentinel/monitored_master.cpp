@@ -5,6 +5,8 @@
 
 #include "../transport/options.hpp"
 
+#include "../../core/util/plural.hpp"
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -23,10 +25,6 @@ std::shared_ptr<link> connect_sentinel(const connection_settings& settings,
     return std::make_shared<reconnecting_link>(std::make_shared<fixed_locator>(server), settings,
                                                "the Sentinel " + text_of(server), uncounted,
                                                receiver, channel);
-}
-
-std::string plural(std::size_t count, const std::string& noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 // A failover begins when so many Sentinels do not reach the master, and then needs the votes of a
@@ -59,7 +57,7 @@ finding view_finding(const sentinel_locator::status& each) {
     const auto known = each.view->peers.size() + 1;
     result.fact = "names " + text_of(each.view->master.server) + ", epoch " +
                   std::to_string(each.view->master.epoch) + ", " +
-                  plural(each.view->replicas, "replica") + ", quorum " +
+                  core::plural(each.view->replicas, "replica") + ", quorum " +
                   std::to_string(each.view->quorum) + " of " + std::to_string(known);
     if (each.view->is_down) {
         result.level = grade::warning;
@@ -78,7 +76,8 @@ finding count_finding(std::size_t members_count, std::size_t needed, std::size_t
                 "them says"};
     finding result{
         grade::good, "sentinels",
-        plural(members_count, "Sentinel") + ", " + std::to_string(needed) + " must agree", ""};
+        core::plural(members_count, "Sentinel") + ", " + std::to_string(needed) + " must agree",
+        ""};
     if (answering < needed) {
         result.level = grade::bad;
         result.fact += ", but only " + std::to_string(answering) + " can be asked";
