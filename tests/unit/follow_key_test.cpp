@@ -32,7 +32,7 @@ reply text_reply(reply::kind type, std::string text) {
     return result;
 }
 
-reply refusal(std::string text) { return text_reply(reply::kind::error, std::move(text)); }
+reply error_reply(std::string text) { return text_reply(reply::kind::error, std::move(text)); }
 
 class answering_link final : public link {
 public:
@@ -111,7 +111,7 @@ TEST(FollowKey, TheAnswerNamesTheServerThatHasTheKey) {
 
 TEST(FollowKey, TheAnswerNamesTheServerToWhichTheKeyHasMoved) {
     two_servers servers;
-    servers.source.replies = {refusal("MOVED")};
+    servers.source.replies = {error_reply("MOVED")};
     const auto received = result_of(exec_at(servers, "key", get, time_point::max()));
     EXPECT_EQ(received.text, "OK");
     EXPECT_EQ(received.from, &servers.target);
@@ -120,7 +120,7 @@ TEST(FollowKey, TheAnswerNamesTheServerToWhichTheKeyHasMoved) {
 
 TEST(FollowKey, AServerThatWasNamedForOneRequestIsAskedWithThePrelude) {
     two_servers servers;
-    servers.source.replies = {refusal("ASK")};
+    servers.source.replies = {error_reply("ASK")};
     const auto received = result_of(exec_at(servers, "key", get, time_point::max()));
     EXPECT_EQ(received.from, &servers.target);
     EXPECT_EQ(servers.target.preludes, std::vector{prelude::ask});
@@ -128,7 +128,7 @@ TEST(FollowKey, AServerThatWasNamedForOneRequestIsAskedWithThePrelude) {
 
 TEST(FollowKey, ARefusalThatCannotBeFollowedIsTheAnswer) {
     two_servers servers;
-    servers.source.replies = {refusal("LOST")};
+    servers.source.replies = {error_reply("LOST")};
     const auto received = result_of(exec_at(servers, "key", get, time_point::max()));
     EXPECT_EQ(received.text, "LOST");
     EXPECT_EQ(received.from, &servers.source);
@@ -136,8 +136,8 @@ TEST(FollowKey, ARefusalThatCannotBeFollowedIsTheAnswer) {
 
 TEST(FollowKey, AScriptIsComposedForEachServerAndSentByItsTextWhereItIsUnknown) {
     two_servers servers;
-    servers.source.replies = {refusal("MOVED")};
-    servers.target.replies = {refusal("NOSCRIPT No matching script.")};
+    servers.source.replies = {error_reply("MOVED")};
+    servers.target.replies = {error_reply("NOSCRIPT No matching script.")};
     const script_of_one_key call;
     const auto received =
         result_of(run_script(servers, "key", call, session_words, time_point::max()));
@@ -150,7 +150,8 @@ TEST(FollowKey, AScriptIsComposedForEachServerAndSentByItsTextWhereItIsUnknown) 
 
 TEST(FollowKey, ATextThatIsUnknownIsNotSentAgain) {
     two_servers servers;
-    servers.source.replies = {refusal("NOSCRIPT No matching script."), refusal("NOSCRIPT Odd.")};
+    servers.source.replies = {error_reply("NOSCRIPT No matching script."),
+                              error_reply("NOSCRIPT Odd.")};
     const script_of_one_key call;
     const auto received =
         result_of(run_script(servers, "key", call, session_words, time_point::max()));

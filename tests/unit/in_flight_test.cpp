@@ -24,7 +24,7 @@ boost::asio::awaitable<void> wait(in_flight& operations, time_point give_up_at, 
     has_ended = true;
 }
 
-class InFlight : public testing::Test {
+class InFlight : public ::testing::Test {
 protected:
     void begin_wait() {
         boost::asio::co_spawn(loop_, wait(operations_, time_.now() + 1s, has_ended_),

@@ -52,7 +52,7 @@ std::string words_of(const Call& call) {
     return result;
 }
 
-struct RedlockLayout : testing::Test {
+struct RedlockLayout : ::testing::Test {
     static std::vector<requested_lock> locks_of(std::vector<std::string> names,
                                                 lock_mode mode = lock_mode::exclusive) {
         std::vector<requested_lock> result;
