@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "backend.hpp"
+
 #include "file_location.hpp"
 #include "latches.hpp"
 #include "lock_session.hpp"
@@ -85,8 +87,9 @@ examination judge_file(const file_report& report) {
 
 class sqlite_backend final : public backend {
 public:
-    sqlite_backend(store::settings file_settings, const backend_context& context)
-        : session_(std::make_shared<lock_session>(std::move(file_settings), context)),
+    sqlite_backend(store::settings file_settings, const backend_context& context,
+                   const worker_factory& make_worker)
+        : session_(std::make_shared<lock_session>(std::move(file_settings), context, make_worker)),
           latches_(session_, context) {}
 
     // Every coroutine keeps the session: its frame may be the last object that is destroyed.
@@ -205,7 +208,7 @@ public:
     std::unique_ptr<backend> open(backend_context context) const override {
         store::settings file_settings{options_.path, options_.name_space, context.process,
                                       context.log, options_.make_folder};
-        return std::make_unique<sqlite_backend>(std::move(file_settings), context);
+        return make_backend(std::move(file_settings), context);
     }
     std::string describe() const override {
         auto text = "sqlite:" + core::encode_path(options_.path);
@@ -219,6 +222,11 @@ private:
 };
 
 }  // namespace
+
+std::unique_ptr<backend> make_backend(store::settings file_settings, const backend_context& context,
+                                      const worker_factory& make_worker) {
+    return std::make_unique<sqlite_backend>(std::move(file_settings), context, make_worker);
+}
 
 service at(options file_options) {
     file_options.path = checked_path(file_options.path);

@@ -40,7 +40,7 @@ struct latch_waiter_key {
     std::string name;
 };
 
-// Used on the worker's thread. Throws as the store does.
+// Used on the worker. Throws as the store does.
 class latch_store {
 public:
     using table = core::latch_table<latch_rows>;

@@ -53,8 +53,7 @@ private:
 
 file_latches::file_latches(std::shared_ptr<lock_session> session, const backend_context& context)
     : session_(std::move(session)), strand_(context.strand), time_(*context.time) {
-    // Runs on the worker's thread. Any program may send notifications, so the latch is read from
-    // the file.
+    // Runs on the worker. Any program may send notifications, so the latch is read from the file.
     session_->on_latch_notification = [weak = std::weak_ptr(waiters_)](store& file,
                                                                        const std::string& name) {
         const auto latest = latch_store(file).read_state(name);

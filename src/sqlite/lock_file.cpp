@@ -42,11 +42,8 @@ void lock_file::connect(duration longest_wait) {
     expect_same_target(settings_.path, path);
     // Made before the file is opened: `open` takes an open file as ready, and each use of the file
     // needs the notifier.
-    if (!notifier_) {
-        auto made = std::make_shared<notifier>(worker_executor_, time_, handlers_.on_notification);
-        made->listen();
-        notifier_ = std::move(made);
-    }
+    if (!notifier_)
+        notifier_ = settings_.make_notifier(worker_executor_, time_, handlers_.on_notification);
     prepare_file(path, settings_.make_folder);
     expect_same_target(settings_.path, path);
     // The identity is read before anything is written under this name, and again with the log and

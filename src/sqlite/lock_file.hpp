@@ -22,7 +22,7 @@
 
 namespace pawl::sqlite {
 
-// Only the worker thread uses it; the first use opens the file. Every member that is not noexcept
+// Only the worker uses it; the first use opens the file. Every member that is not noexcept
 // may throw pawl::error; afterwards the same call may be made again.
 class lock_file {
 public:
@@ -33,8 +33,9 @@ public:
         std::function<void(std::string_view)> log;
         bool make_folder = false;
         std::function<std::string()> read_boot_id = current_boot_id;
+        notifier_factory make_notifier = make_socket_notifier;
     };
-    // Called on the worker thread.
+    // Called on the worker.
     struct event_handlers {
         std::function<void(notification)> on_notification;
         std::function<void()> on_replaced;  // the holds in the file are lost

@@ -155,20 +155,21 @@ asio::awaitable<void> lock_session::acquire_attempt::refresh() {
     }
 }
 
-lock_session::lock_session(store::settings store_settings, backend_context context)
+lock_session::lock_session(store::settings store_settings, backend_context context,
+                           const worker_factory& make_worker)
     : context_(std::move(context)),
       idle_(*context_.time, context_.strand),
-      worker_(context_.strand, [this] {
+      worker_(make_worker(context_.strand, [this] {
           if (file_) file_->close();
-      }) {
+      })) {
     file_ = std::make_unique<store>(
-        std::move(store_settings), *context_.time, worker_.executor(),
+        std::move(store_settings), *context_.time, worker_->executor(),
         store::event_handlers{[this](const notification& message) { handle_notification(message); },
                               [this](const std::string& owner) { report_loss(owner); }});
 }
 
 lock_session::~lock_session() {
-    worker_.stop();
+    worker_->stop();
     // In a fork the connection is the parent's, and closing it would damage the file.
     if (is_forked()) static_cast<void>(file_.release());
 }
@@ -214,7 +215,7 @@ asio::awaitable<void> lock_session::retry_undo(std::shared_ptr<lock_session> sel
     for (;;) {
         co_await pause_timer.wait_until(time.now() + core::random_between(time, 300ms, 600ms));
         // After the ttl there is nothing left to undo.
-        if (self->worker_.is_stopped() || self->is_forked() || time.now() - began >= requested.ttl)
+        if (self->worker_->is_stopped() || self->is_forked() || time.now() - began >= requested.ttl)
             co_return;
         try {
             // `leave` without `keep_grant` also releases a hold.
@@ -234,10 +235,10 @@ asio::awaitable<void> lock_session::close(time_point give_up_at) {
         in_time = co_await idle_.wait_until(give_up_at);
     if (pending_operations_ > 0) file_->stop_waiting();
     co_await run([](store& file) { return file.close(), true; });
-    worker_.stop();
+    worker_->stop();
 }
 
-// Runs on the worker's thread.
+// Runs on the worker.
 void lock_session::handle_notification(const notification& message) {
     ++context_.counts->pushes;
     std::optional<attempt_result> granted;

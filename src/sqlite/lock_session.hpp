@@ -21,7 +21,8 @@ namespace pawl::sqlite {
 // Used on the client's strand. Outlives the backend while an operation is being undone.
 class lock_session : public std::enable_shared_from_this<lock_session> {
 public:
-    lock_session(store::settings store_settings, backend_context context);
+    lock_session(store::settings store_settings, backend_context context,
+                 const worker_factory& make_worker);
     ~lock_session();
     lock_session(const lock_session&) = delete;
     lock_session& operator=(const lock_session&) = delete;
@@ -33,8 +34,8 @@ public:
     boost::asio::awaitable<release_result> release(const claim& requested);
     boost::asio::awaitable<void> close(time_point give_up_at);
 
-    // Called on the worker's thread for a notification about a latch. It returns the work for the
-    // strand. Must be set before the first job.
+    // Called on the worker for a notification about a latch. It returns the work for the strand.
+    // Must be set before the first job.
     std::function<std::function<void()>(store&, const std::string& name)> on_latch_notification;
 
     // Runs one job on the file.
@@ -43,7 +44,7 @@ public:
         const pending_operation operation(*this);
         ++context_.counts->requests;
         auto task = [file = file_.get(), job = std::move(job)]() mutable { return job(*file); };
-        co_return co_await worker_.run(std::move(task));
+        co_return co_await worker_->run(std::move(task));
     }
 
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
@@ -86,7 +87,7 @@ private:
     std::atomic<unsigned> posted_effects_ = 0;  // the notifications that wait for the event loop
     core::wakeup idle_;
     std::unique_ptr<store> file_;  // made after the worker, which closes it
-    worker worker_;
+    std::unique_ptr<worker> worker_;
 };
 
 }  // namespace pawl::sqlite

@@ -5,11 +5,16 @@
 
 #include "core/util/random.hpp"
 
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/local/datagram_protocol.hpp>
+
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -46,10 +51,33 @@ int open_socket() noexcept {
     return ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-}  // namespace
+// Owned by a shared_ptr: a message that has arrived may still be on its way to an object that is
+// destroyed.
+class socket_notifier final : public notifier,
+                              public std::enable_shared_from_this<socket_notifier> {
+public:
+    socket_notifier(const asio::any_io_executor& executor, runtime& time,
+                    std::function<void(notification)> on_notification);
 
-notifier::notifier(asio::any_io_executor executor, runtime& time,
-                   std::function<void(notification)> on_notification)
+    // "NETWORK-NAMESPACE/RANDOM"; empty if abstract sockets are not available.
+    const std::string& address() const noexcept override { return address_; }
+    presence presence_of(std::string_view address) override;
+    void send(std::string_view address, const notification& message) override;
+
+    void listen();
+
+private:
+    void handle_datagram(std::size_t size);
+
+    asio::local::datagram_protocol::socket socket_;
+    std::function<void(notification)> on_notification_;
+    std::string network_;
+    std::string address_;
+    std::array<char, 1024> buffer_{};
+};
+
+socket_notifier::socket_notifier(const asio::any_io_executor& executor, runtime& time,
+                                 std::function<void(notification)> on_notification)
     : socket_(executor),
       on_notification_(std::move(on_notification)),
       network_(network_namespace()) {
@@ -70,7 +98,7 @@ notifier::notifier(asio::any_io_executor executor, runtime& time,
     address_ = std::move(address);
 }
 
-notifier::presence notifier::presence_of(std::string_view address) {
+notifier::presence socket_notifier::presence_of(std::string_view address) {
     if (!address.starts_with(network_ + "/")) return presence::unknown;
     const int probe = open_socket();
     if (probe < 0) return presence::unknown;
@@ -81,7 +109,7 @@ notifier::presence notifier::presence_of(std::string_view address) {
     return connect_error == ECONNREFUSED ? presence::gone : presence::unknown;
 }
 
-void notifier::send(std::string_view address, const notification& message) {
+void socket_notifier::send(std::string_view address, const notification& message) {
     if (!socket_.is_open() || !address.starts_with(network_ + "/")) return;
     const socket_name name(address);
     const auto text = static_cast<char>(message.type) + message.owner + ' ' + message.name;
@@ -92,7 +120,7 @@ void notifier::send(std::string_view address, const notification& message) {
 
 // Without the socket, or the memory for a message, no more messages are received: the waiters still
 // refresh, so this only costs time. No exception may end the worker's thread.
-void notifier::listen() {
+void socket_notifier::listen() {
     if (!socket_.is_open()) return;
     socket_.async_receive(
         asio::buffer(buffer_),
@@ -106,7 +134,7 @@ void notifier::listen() {
         });
 }
 
-void notifier::handle_datagram(std::size_t size) {
+void socket_notifier::handle_datagram(std::size_t size) {
     const std::string_view text(buffer_.data(), size);
     const auto space = text.find(' ');
     if (space == std::string_view::npos || space == 0) return;
@@ -116,6 +144,15 @@ void notifier::handle_datagram(std::size_t size) {
         return;
     on_notification_(
         {type, std::string(text.substr(1, space - 1)), std::string(text.substr(space + 1))});
+}
+
+}  // namespace
+
+std::shared_ptr<notifier> make_socket_notifier(const asio::any_io_executor& executor, runtime& time,
+                                               std::function<void(notification)> on_notification) {
+    auto made = std::make_shared<socket_notifier>(executor, time, std::move(on_notification));
+    made->listen();
+    return made;
 }
 
 }  // namespace pawl::sqlite

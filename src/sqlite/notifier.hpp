@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Wakes clients in other processes of this host, by datagrams between abstract unix sockets.
+// How the clients of a file wake each other.
 #pragma once
 
 #include "core/util/spi.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
-#include <boost/asio/local/datagram_protocol.hpp>
 
-#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,34 +24,34 @@ struct notification {
     std::string name;
 };
 
-// Used on the one thread of its executor. Owned by a shared_ptr: a message that has arrived may
-// still be on its way to an object that is destroyed.
-class notifier : public std::enable_shared_from_this<notifier> {
+// Used on the worker of its client.
+class notifier {
 public:
     enum class presence : char { present, gone, unknown };
 
-    // `on_notification` is called for every notification, on the executor, after `listen`.
-    notifier(boost::asio::any_io_executor executor, runtime& time,
-             std::function<void(notification)> on_notification);
+    notifier() = default;
+    virtual ~notifier() = default;
+    notifier(const notifier&) = delete;
+    notifier& operator=(const notifier&) = delete;
 
-    // The address for other clients: "NETWORK-NAMESPACE/RANDOM"; empty if abstract sockets are not
-    // available.
-    [[nodiscard]] const std::string& address() const noexcept { return address_; }
-
+    // The address for other clients; empty if this client cannot be notified.
+    [[nodiscard]] virtual const std::string& address() const noexcept = 0;
     // `gone`: the client has ended. `unknown`: this process cannot find out, for example because
     // the client is in another container.
-    [[nodiscard]] presence presence_of(std::string_view address);
-    void send(std::string_view address, const notification& message);
-    void listen();
-
-private:
-    void handle_datagram(std::size_t size);
-
-    boost::asio::local::datagram_protocol::socket socket_;
-    std::function<void(notification)> on_notification_;
-    std::string network_;
-    std::string address_;
-    std::array<char, 1024> buffer_{};
+    [[nodiscard]] virtual presence presence_of(std::string_view address) = 0;
+    // The message may be lost.
+    virtual void send(std::string_view address, const notification& message) = 0;
 };
+
+// Makes the notifier of a client. `on_notification` is called for every notification, on the
+// executor.
+using notifier_factory = std::function<std::shared_ptr<notifier>(
+    const boost::asio::any_io_executor& executor, runtime& time,
+    std::function<void(notification)> on_notification)>;
+
+// Datagrams between abstract unix sockets, for the processes of this host.
+[[nodiscard]] std::shared_ptr<notifier> make_socket_notifier(
+    const boost::asio::any_io_executor& executor, runtime& time,
+    std::function<void(notification)> on_notification);
 
 }  // namespace pawl::sqlite

@@ -26,13 +26,13 @@ struct file_report {
     file_rights rights;
 };
 
-// One client's locks in the file. Only the worker thread uses it; the first use opens the file.
+// One client's locks in the file. Only the worker uses it; the first use opens the file.
 // Every member that is not noexcept may throw pawl::error; afterwards the same call may be made
 // again.
 class store {
 public:
     using settings = lock_file::settings;
-    // Called on the worker thread.
+    // Called on the worker.
     struct event_handlers {
         std::function<void(notification)> on_notification;
         // The file was replaced: the hold of this owner has ended.

@@ -30,6 +30,7 @@ struct believed_hold {
     std::string label{};  // of the program
     // A reader: from its grant on. A writer: from the request for a downgrade on.
     std::optional<instant> shared_since{};
+    std::uint32_t permits = 0;  // of a semaphore; 0: of a lock
     // Since when the servers of the lock do not have the hold.
     std::optional<instant> missing_since{};
     // At the grant: the server that has the lock by the greatest epoch has this hold.

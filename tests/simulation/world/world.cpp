@@ -28,7 +28,7 @@ std::string_view to_string(scenario_kind kind) noexcept {
 
 world::program::program(world& parent, std::string name, prng random, const connector& connect)
     : label(std::move(name)),
-      process(parent.loop_, time_point(1h), parent.clock_rate(random)),
+      process(parent.loop_, parent.clock_start(), parent.clock_rate(random)),
       time(process, random) {
     const auto named = client_options_for(label, time);
     locks.emplace(process.get_executor(), connect(process), named);
@@ -40,13 +40,17 @@ world::world(const world_settings& settings, const trace::line_sink& sink)
 world::~world() = default;
 
 void world::start() {
-    for (std::size_t i = 0; i < settings_.program_count; ++i) {
-        programs_.push_back(std::make_unique<program>(
-            *this, "P" + std::to_string(i + 1), random_.fork(),
-            [this](simulated_process& process) { return connect(process); }));
-        for (std::size_t j = 0; j < settings_.users_per_program; ++j)
-            programs_.back()->users.push_back(std::make_unique<user>(random_.fork()));
-    }
+    for (std::size_t i = 0; i < settings_.program_count; ++i)
+        add_program();
+}
+
+world::program& world::add_program() {
+    auto& added = *programs_.emplace_back(
+        std::make_unique<program>(*this, "P" + std::to_string(programs_.size() + 1), random_.fork(),
+                                  [this](simulated_process& process) { return connect(process); }));
+    for (std::size_t i = 0; i < settings_.users_per_program; ++i)
+        added.users.push_back(std::make_unique<user>(random_.fork()));
+    return added;
 }
 
 void world::begin() {
@@ -121,7 +125,7 @@ void world::complete(program& by, user& caller, const attempt& completed,
         caller.lock.reset();
         caller.locks.reset();
         trace_.write(by.label + " does not get " + completed.names.front() + ": " +
-                     std::string(completed.messages.message()));
+                     message_of(completed));
         check_failure(completed, ec);
         caller.is_busy = false;
         return use_locks(by, caller);
@@ -190,6 +194,19 @@ void world::resume(program& stopped) {
     trace_.write(stopped.label + " continues");
     holds().note_pause(&stopped, stopped.paused_at, loop_.now());
     stopped.process.resume();
+}
+
+bool world::kill(program& affected) {
+    if (affected.is_dead || affected.process.is_paused()) return false;
+    trace_.write(affected.label + " is killed");
+    affected.is_dead = true;
+    affected.process.pause();
+    for (const auto& caller : affected.users) {
+        for (auto* const each : caller->beliefs)
+            holds().end(*each);
+        caller->beliefs.clear();
+    }
+    return true;
 }
 
 void world::stop_a_program(instant shortest, instant longest) {

@@ -74,6 +74,7 @@ protected:
         program* by = nullptr;
         std::vector<std::string> names;
         lock_mode mode = lock_mode::exclusive;
+        std::uint32_t permits = 0;
         instant requested_at{};
         bool may_time_out = false;
         bool must_succeed = false;
@@ -101,6 +102,9 @@ protected:
 
     // The users.
     [[nodiscard]] virtual const std::vector<std::string>& names() const = 0;
+    [[nodiscard]] virtual time_point clock_start() const {
+        return time_point(std::chrono::hours(1));
+    }
     [[nodiscard]] virtual double clock_rate(prng& /*random*/) const { return 1.0; }
     // Also sets what may become of the attempt.
     [[nodiscard]] virtual lock_options choose(user& caller, attempt& made) = 0;
@@ -115,6 +119,10 @@ protected:
     virtual void check_grant(const attempt& /*completed*/, const believed_hold& /*granted*/) {}
     virtual void check_loss(const believed_hold& lost) = 0;
     virtual void check_failure(const attempt& failed, const boost::system::error_code& ec) = 0;
+    // For the trace, which does not differ between two runs of a seed.
+    [[nodiscard]] virtual std::string message_of(const attempt& failed) const {
+        return std::string(failed.messages.message());
+    }
     virtual void observe_holds() {}
     virtual void observe_lock(const std::string& name, observation& seen) = 0;
 
@@ -124,6 +132,7 @@ protected:
     virtual void begin();
     virtual void close();
 
+    program& add_program();
     void use_locks(program& by, user& caller);
     void acquire(program& by, user& caller, std::vector<std::string> wanted);
     void note_grant(program& by, user& caller, const attempt& completed, const held_lock& lock);
@@ -132,6 +141,8 @@ protected:
     // SIGSTOP and SIGCONT, unless the program is stopped, or goes on, already.
     bool stop(program& affected);
     void resume(program& stopped);
+    // SIGKILL, unless the program is stopped or dead. Its users believe nothing any more.
+    bool kill(program& affected);
     void stop_a_program(instant shortest, instant longest);
     void cut_off_a_program(instant shortest, instant longest);
 

@@ -65,16 +65,7 @@ void redlock_scenario::ask_with_other_names() {
 
 void redlock_scenario::kill_a_program() {
     auto& affected = *programs_.back();
-    if (affected.is_dead || affected.process.is_paused()) return;
-    trace_.write(affected.label + " is killed");
-    affected.is_dead = true;
-    affected.process.pause();
-    nodes_.ban(affected.process);
-    for (const auto& caller : affected.users) {
-        for (auto* const each : caller->beliefs)
-            holds_.end(*each);
-        caller->beliefs.clear();
-    }
+    if (kill(affected)) nodes_.ban(affected.process);
 }
 
 void redlock_scenario::force_a_release() {

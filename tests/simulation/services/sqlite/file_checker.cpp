@@ -7,140 +7,124 @@
 
 #include <algorithm>
 
+using namespace std::chrono_literals;
+
 namespace pawl::simulation {
+namespace {
 
-void file_checker::fail(const std::string& rule) {
-    if (violation_.empty()) violation_ = rule;
+// From the transaction that grants a lock, or that finds a loss, until the program knows of it.
+constexpr auto longest_delivery = 500ms;
+
+// Of two holds at the same time, the later one may be beside the earlier one.
+bool may_share(const believed_hold& first, const believed_hold& second) {
+    return second.is_reader() && first.is_shared_at(second.granted_at);
 }
 
-std::list<file_checker::believed_hold>::iterator file_checker::find(const std::string& owner) {
-    return std::find_if(believed_holds_.begin(), believed_holds_.end(),
-                        [&](const believed_hold& each) { return each.requested.owner == owner; });
+}  // namespace
+
+std::size_t file_checker::file_version_at(instant when) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        replacements_, [when](instant replaced_at) { return replaced_at <= when; }));
 }
 
-void file_checker::note_grant(std::size_t program, const claim& requested, std::uint64_t token,
-                              time_point deadline, std::uint64_t newest_when_asked) {
-    ++grants;
-    believed_holds_.push_back({program, requested, token, deadline, false});
-    check_token(believed_holds_.back(), newest_when_asked);
-    check_exclusivity(believed_holds_.back());
-}
-
-// Tokens are unique, except that readers share one, and higher than all that were granted before.
-void file_checker::check_token(const believed_hold& held, std::uint64_t newest_when_asked) {
-    const bool reads = held.requested.mode == lock_mode::shared;
-    const auto [known, is_new] = issued_tokens_.try_emplace(
-        held.token, issued_token{held.requested.name, reads, file_version_});
-    const bool joins =
-        !is_new && reads && known->second.to_readers && known->second.name == held.requested.name;
-    if (!is_new && !joins && !tokens_excused_)
-        fail("token " + std::to_string(held.token) + " was issued twice");
-    // An older file restores rows of living readers. A reader that joins them gets their token.
-    const bool joins_the_past = joins && known->second.file_version != file_version_;
-    if (held.token < newest_when_asked + (joins ? 0 : 1) && !tokens_excused_ && !joins_the_past)
-        fail("token " + std::to_string(held.token) + " of " + held.requested.name +
-             " was issued after token " + std::to_string(newest_when_asked));
-    if (held.token > highest_token_) counter_is_old_ = false;
-    highest_token_ = std::max(highest_token_, held.token);
-    auto& newest = newest_tokens_[held.requested.name];
-    newest = std::max(newest, held.token);
-}
-
-void file_checker::check_exclusivity(const believed_hold& held) {
-    if (!is_believed(held)) return;
-    std::uint32_t permits = 0;
-    for (const auto& each : believed_holds_) {
-        if (each.requested.name != held.requested.name || !is_believed(each)) continue;
-        const bool same_mode = each.requested.mode == held.requested.mode;
-        if (same_mode && held.requested.mode == lock_mode::permits)
-            permits += each.requested.permits;
-        if (&each == &held) continue;
-        if (!same_mode || held.requested.mode == lock_mode::exclusive)
-            fail("two holders of " + held.requested.name + ": " + each.requested.owner + " and " +
-                 held.requested.owner);
+// Tokens are unique, except that readers share one, and higher than all that were granted before
+// the request.
+void file_checker::check_token(const believed_hold& granted) {
+    bool joins = false, joins_the_past = false;
+    std::uint64_t newest = 0;
+    for (const auto& each : all()) {
+        const auto& other = *each;
+        if (&other == &granted || other.granted_at > granted.granted_at) continue;
+        if (other.token == granted.token) {
+            const bool shares =
+                granted.is_reader() && other.shared_since && other.name == granted.name;
+            if (!shares && !tokens_excused_)
+                fail("token " + std::to_string(granted.token) +
+                     " was issued twice: " + to_text(other, granted));
+            joins = joins || shares;
+            // An older file restores rows of living readers. A reader that joins them gets their
+            // token.
+            joins_the_past = joins_the_past || (shares && file_version_at(other.granted_at) !=
+                                                              file_version_at(granted.granted_at));
+        }
+        if (other.name == granted.name && other.granted_at < granted.requested_at)
+            newest = std::max(newest, other.token);
     }
-    if (permits > total_permits) fail("more permits are held than the total");
+    if (granted.token < newest + (joins ? 0 : 1) && !tokens_excused_ && !joins_the_past)
+        fail("token " + std::to_string(granted.token) + " of " + granted.name +
+             " was issued after token " + std::to_string(newest));
+    if (granted.token > highest_token_) counter_is_old_ = false;
+    highest_token_ = std::max(highest_token_, granted.token);
 }
 
-void file_checker::check_renewal(const std::string& owner, renewal::outcome result,
-                                 time_point deadline) {
-    const auto it = find(owner);
-    if (it == believed_holds_.end()) return;
-    if (result == renewal::outcome::extended) {
-        if (it->excused) fail("a hold in a replaced file was extended");
-        it->deadline = deadline;
-        check_exclusivity(*it);
-    } else if (result == renewal::outcome::refused) {
-        if (is_believed(*it)) fail("a live hold of " + it->requested.name + " was refused");
-        believed_holds_.erase(it);
-    }
-}
-
-void file_checker::check_release(const std::string& owner, release_result result) {
-    const auto it = find(owner);
-    if (it == believed_holds_.end()) return;
-    if (is_believed(*it) && result != release_result::released)
-        fail("a live hold of " + it->requested.name + " was gone when it was released");
-    believed_holds_.erase(it);
-}
-
-void file_checker::check_downgrade(const std::string& owner, bool still_ours, time_point deadline) {
-    const auto it = find(owner);
-    if (it == believed_holds_.end()) return;
-    if (!still_ours) {
-        if (is_believed(*it))
-            fail("a live hold of " + it->requested.name + " could not be downgraded");
-        believed_holds_.erase(it);
-        return;
-    }
-    it->requested.mode = lock_mode::shared;
-    it->deadline = deadline;
-    issued_tokens_[it->token].to_readers = true;
-    check_exclusivity(*it);
-}
-
-void file_checker::check_notified(std::size_t program) {
-    // At its deadline, a holder knows of the loss by itself.
-    believed_holds_.remove_if(
-        [&](const believed_hold& each) { return each.deadline <= clock_.now(); });
-    for (const auto& each : believed_holds_)
-        if (each.program == program && each.excused)
-            fail("the holder of " + each.requested.name + " was not notified of the loss");
-}
-
-void file_checker::note_reported_loss(const std::string& owner) {
-    const auto it = find(owner);
-    if (it == believed_holds_.end()) return;
-    ++losses_reported;
-    if (is_believed(*it)) fail("a live hold of " + it->requested.name + " was reported as lost");
-    believed_holds_.erase(it);
-}
-
-void file_checker::note_crash(std::size_t program) {
-    believed_holds_.remove_if([&](const believed_hold& each) { return each.program == program; });
-}
-
-void file_checker::note_forced(const std::string& name) {
-    for (auto& each : believed_holds_)
-        if (each.requested.name == name) each.excused = true;
+void file_checker::end_force(const void* by, bool has_notified) {
+    for (auto& each : excuses_)
+        if (each.by == by && !each.until) {
+            each.until = loop_.now();
+            each.has_notified = has_notified;
+        }
 }
 
 void file_checker::note_file_replaced(bool under_living_programs) {
-    if (under_living_programs) ++file_version_;
-    for (auto& each : believed_holds_)
-        each.excused = true;
+    if (under_living_programs) replacements_.push_back(loop_.now());
+    excuses_.push_back({{}, nullptr, loop_.now(), loop_.now()});
     expected_latch_.reset();
 }
 
-void file_checker::note_old_counter() {
+void file_checker::note_old_counter(std::chrono::system_clock::time_point wall) {
     counter_is_old_ = true;
     expected_latch_.reset();
-    if (static_cast<std::uint64_t>(core::clock_token(clock_.true_wall())) <= highest_token_)
+    if (static_cast<std::uint64_t>(core::clock_token(wall)) <= highest_token_)
         tokens_excused_ = true;
 }
 
 void file_checker::note_wall_set_back() {
     if (counter_is_old_) tokens_excused_ = true;
+}
+
+std::optional<instant> file_checker::excused_since(const believed_hold& hold) const {
+    for (const auto& each : excuses_)
+        if ((each.name.empty() || each.name == hold.name) &&
+            (!each.until || *each.until + longest_delivery >= hold.granted_at))
+            return each.from;
+    return std::nullopt;
+}
+
+void file_checker::check_noticed(const believed_hold& hold, instant noticed_at) {
+    for (const auto& each : excuses_)
+        if (each.by == nullptr && hold.granted_at <= each.from && each.from <= noticed_at &&
+            loop_.now() > noticed_at + longest_delivery)
+            fail("the holder of " + hold.name + " was not notified of the loss");
+}
+
+void file_checker::check_forced(const believed_hold& hold, instant undisturbed_since) {
+    for (const auto& each : excuses_)
+        if (each.has_notified && each.name == hold.name && hold.granted_at < each.from &&
+            undisturbed_since <= each.from && loop_.now() > *each.until + longest_delivery)
+            fail("the holder of " + hold.name + " does not know of the forced release");
+}
+
+// At the grant of this hold, which may have ended before its program hears of it. The holds are in
+// the order of their grants.
+void file_checker::check_exclusivity(const believed_hold& second) {
+    const auto when = second.granted_at;
+    if (!second.is_believed_at(when) || is_excused_at(second, when)) return;
+    auto permits = second.permits;
+    for (const auto& each : all()) {
+        const auto& first = *each;
+        if (&first == &second) break;
+        if (first.name != second.name || !first.is_believed_at(when) || is_excused_at(first, when))
+            continue;
+        permits += first.permits;
+        if (second.permits == 0 && !may_share(first, second))
+            fail("two holders of " + to_text(first, second));
+    }
+    if (permits > total_permits) fail("more permits are held than the total");
+}
+
+void file_checker::check() {
+    for (const auto& each : all())
+        check_exclusivity(*each);
 }
 
 void file_checker::check_latch(std::uint64_t count) {

@@ -15,8 +15,8 @@
 
 namespace pawl::simulation {
 
-// Bugs that can be injected, to measure whether the scenarios find them. Most are triggers in the
-// file, so that the store's own transactions execute them.
+// Bugs that can be injected, to measure whether the scenarios find them. Most are triggers of each
+// connection, so that the own transactions of the store execute them.
 enum class file_bug : std::uint8_t {
     none,
 #define PAWL_BUG(name) name,
@@ -31,7 +31,7 @@ inline constexpr std::array file_bug_names{
 #undef PAWL_BUG
 };
 
-// The trigger that injects the bug into a file; null for bugs without a trigger.
+// The trigger that injects the bug into a connection; null for bugs without a trigger.
 [[nodiscard]] const char* trigger_of(file_bug bug);
 
 [[nodiscard]] scenario_result run_file_scenario(std::uint64_t seed, file_bug bug = file_bug::none,
