@@ -21,9 +21,11 @@ time_point simulated_process::now() const noexcept {
 }
 
 instant simulated_process::instant_of(time_point when) const noexcept {
+    // No scenario lasts a century. The limit keeps the arithmetic exact enough, and `when - start_`
+    // from an overflow: after a reboot, the clock may have started before its zero.
+    constexpr duration century(static_cast<duration::rep>(3e18));
+    if (when > start_ + century) return instant(century);
     const auto target = static_cast<double>((when - start_).count());
-    // No scenario lasts a century. The limit keeps the arithmetic exact enough.
-    if (target > 3e18) return instant(static_cast<instant::rep>(3e18));
     auto candidate = static_cast<instant::rep>(std::ceil(target / rate_));
     while (std::floor(static_cast<double>(candidate) * rate_) < target)
         ++candidate;
