@@ -268,17 +268,23 @@ asio::awaitable<lease_handle> engine::acquire_for(std::shared_ptr<lock_owner_sta
             co_await confirm_durability({&handle, 1}, durable, give_up_at);
         co_return handle;
     }
-    handle = co_await acquire(name, std::move(asked), nullptr, give_up_at);
+    handle = co_await acquire_unpolled(name, std::move(asked), give_up_at);
     if (handle.held_lease) owner->remember(name, handle.held_lease);
     co_return handle;
 }
 
+// Not a coroutine: the wait begins at the call, although the event loop may be busy.
 asio::awaitable<lease_handle> engine::acquire(std::string name, request asked,
-                                              std::shared_ptr<lock_owner_state> owner,
-                                              std::optional<time_point> wait_end) {
-    if (is_polled(asked)) co_return co_await poll(shared_from_this(), owner, name, asked);
-    if (owner) co_return co_await acquire_for(owner, name, asked);
-    const auto wait_ends_at = wait_end.value_or(end_of_wait(asked));
+                                              std::shared_ptr<lock_owner_state> owner) {
+    if (is_polled(asked))
+        return poll(shared_from_this(), std::move(owner), std::move(name), std::move(asked));
+    if (owner) return acquire_for(std::move(owner), std::move(name), std::move(asked));
+    const auto wait_ends_at = end_of_wait(asked);
+    return acquire_unpolled(std::move(name), std::move(asked), wait_ends_at);
+}
+
+asio::awaitable<lease_handle> engine::acquire_unpolled(std::string name, request asked,
+                                                       time_point wait_ends_at) {
     auto give_up_at = wait_ends_at;
     const auto& options = asked.options;
     check_name(name);

@@ -66,11 +66,10 @@ public:
     [[nodiscard]] runtime& time() const noexcept { return *options_.time; }
 
     // Strand. With a try policy, the handle is empty if the lock is taken. Throws pawl::error.
-    // Without a lock_owner, each call acts as a new one. `wait_end`: of a wait that has begun;
-    // empty: the wait begins now. Defined in acquire.cpp.
+    // Without a lock_owner, each call acts as a new one. The wait begins at the call. Defined in
+    // acquire.cpp.
     boost::asio::awaitable<lease_handle> acquire(std::string name, request asked,
-                                                 std::shared_ptr<lock_owner_state> owner = {},
-                                                 std::optional<time_point> wait_end = {});
+                                                 std::shared_ptr<lock_owner_state> owner = {});
 
     // True if the service has the capability that `acquire_batch` needs, for these names.
     [[nodiscard]] bool can_acquire_batch(std::span<const std::string> names) const {
@@ -175,6 +174,9 @@ private:
     [[nodiscard]] time_point end_of_wait(const request& asked) const;
     boost::asio::awaitable<lease_handle> acquire_for(std::shared_ptr<lock_owner_state> owner,
                                                      std::string name, request asked);
+    // Repeats attempts that may wait at the service until `wait_ends_at`, or makes a single one.
+    boost::asio::awaitable<lease_handle> acquire_unpolled(std::string name, request asked,
+                                                          time_point wait_ends_at);
     claim make_claim(std::string name, const lock_options& options) const;
     std::string make_owner() const;
     lease_keeper::reservation reserve_lease(claim requested, duration max_hold);
