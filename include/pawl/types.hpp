@@ -80,8 +80,7 @@ enum class loss_reason : std::uint8_t {
     failed_over,    // the service answered so after a failover, in which the hold was lost
     forced,         // the service reported a forced release; unreported, that is taken_over
     max_hold,       // the option `max_hold` is over
-    client_closed,  // the client was closed or destroyed, or gave up for lack of memory, or its
-                    // event loop was destroyed
+    client_closed,  // the client was closed or destroyed, or its event loop was destroyed
     forked          // this process is a fork of the holder and holds nothing
 };
 // The name of the enumerator, such as "taken_over": a stable label for logs and metrics.

@@ -53,6 +53,7 @@ TEST(Keeper, PausesAfterARenewalThatFailedAtOnce) {
     core::lease_keeper keeper(
         time, process.get_executor(), service, renewals,
         {.on_lease_lost = [&](const std::shared_ptr<core::lease>&) { ++losses; },
+         .on_orphan = ignore,
          .on_renewal = ignore});
     const claim wanted{.name = "it", .owner = "owner", .ttl = 1s};
     core::lease_keeper::reservation reservation(
@@ -60,7 +61,7 @@ TEST(Keeper, PausesAfterARenewalThatFailedAtOnce) {
     auto granted =
         reservation.keep({.deadline = time.now() + 1s - drift(1s), .stored_value = "proof"});
     const auto lease = std::exchange(granted.held_lease, nullptr);
-    asio::co_spawn(process.get_executor(), keeper.run(), asio::detached);
+    asio::co_spawn(process.get_executor(), keeper.run(nullptr), asio::detached);
     while (losses == 0 && loop.step()) {}
     EXPECT_EQ(lease->state(), lock_state::lost);
     EXPECT_GE(service.calls, 10);
@@ -79,7 +80,7 @@ TEST(Keeper, AsksForNoMoreAtOnceThanTheServiceTakes) {
     counter renewals;
     const auto ignore = [](const std::shared_ptr<core::lease>&) {};
     core::lease_keeper keeper(time, process.get_executor(), service, renewals,
-                              {.on_lease_lost = ignore, .on_renewal = ignore});
+                              {.on_lease_lost = ignore, .on_orphan = ignore, .on_renewal = ignore});
     std::vector<std::shared_ptr<core::lease>> leases;
     const std::vector<std::string> owners{"a", "b", "c", "d", "e"};
     for (const auto& owner : owners) {
@@ -90,7 +91,7 @@ TEST(Keeper, AsksForNoMoreAtOnceThanTheServiceTakes) {
             reservation.keep({.deadline = time.now() + 1s - drift(1s), .stored_value = "p"});
         leases.push_back(std::exchange(granted.held_lease, nullptr));
     }
-    asio::co_spawn(process.get_executor(), keeper.run(), asio::detached);
+    asio::co_spawn(process.get_executor(), keeper.run(nullptr), asio::detached);
     while (service.renewed.size() < owners.size() && loop.step()) {}
     std::ranges::sort(service.renewed);
     EXPECT_EQ(service.renewed, owners);

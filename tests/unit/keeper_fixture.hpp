@@ -167,7 +167,7 @@ struct async_result {
 class KeeperTest : public ::testing::Test {
 protected:
     KeeperTest() {
-        asio::co_spawn(loop_, keeper_.run(), asio::detached);
+        asio::co_spawn(loop_, keeper_.run(nullptr), asio::detached);
         run_ready();
     }
     ~KeeperTest() override {
@@ -220,6 +220,7 @@ protected:
     slow_backend backend_{time_, loop_.get_executor()};
     counter renewals_;
     int losses_ = 0;
+    std::vector<std::shared_ptr<core::lease>> orphans_;
     std::function<void(const std::shared_ptr<core::lease>&)> on_renewal_;
     core::lease_keeper keeper_{
         time_,
@@ -227,6 +228,11 @@ protected:
         backend_,
         renewals_,
         {.on_lease_lost = [this](const std::shared_ptr<core::lease>&) { ++losses_; },
+         .on_orphan =
+             [this](const std::shared_ptr<core::lease>& held_lease) {
+                 keeper_.drop(held_lease);
+                 orphans_.push_back(held_lease);
+             },
          .on_renewal =
              [this](const std::shared_ptr<core::lease>& renewed) {
                  if (on_renewal_) on_renewal_(renewed);

@@ -19,8 +19,6 @@ void rethrow(const std::shared_ptr<engine>& engine, const std::exception_ptr& ex
     if (ended.code == asio::error::operation_aborted)
         throw error(errc::cancelled, "The wait was cancelled.");
     if (ended.code == make_error_code(errc::cancelled)) throw error(errc::cancelled, ended.message);
-    if (engine->has_given_up() && ended.code == make_error_code(errc::exhausted))
-        throw error(errc::exhausted, ended.message);
     try {
         std::rethrow_exception(exception);
     } catch (const error&) {

@@ -105,8 +105,8 @@ void loop::call::leave() noexcept {
 }
 
 // An exception that leaves a handler, such as std::bad_alloc in Asio, ends that handler only. The
-// operations that depend on it complete with an error in the destructors of their completion
-// handlers, such as call_completion; engine::keeper_guard gives up the client.
+// operations that depend on it complete with an error, or begin anew, in the destructors of their
+// completion handlers, such as call_completion and engine::keeper_run.
 void loop::drive() noexcept {
     for (;;) {
         try {

@@ -21,7 +21,8 @@ namespace pawl::core {
 enum class close_stage : std::uint8_t {
     open,
     requested,  // `close` was called: releases are queued, a bounded number is in flight
-    closed,     // on the strand: new operations are refused, and the holds are lost
+    begun,      // the first call of `close` runs on the strand
+    closed,     // new operations are refused
     drained,    // no release begins any more
     finished,   // the handlers of `close` are called
 };

@@ -27,9 +27,6 @@ namespace asio = boost::asio;
 namespace pawl::core {
 namespace {
 
-constexpr auto given_up =
-    "This client ran out of memory and has lost its locks; free some, and make a new client.";
-
 // A strand over the executor's own type. A strand over any_io_executor allocates memory for each
 // query of a property.
 asio::any_io_executor strand_over(const asio::any_io_executor& executor) {
@@ -102,6 +99,7 @@ void engine::prepare(const service& service) {
         time(), strand_, *backend_, counters_->renewals,
         lease_keeper::hooks{
             .on_lease_lost = [this](lease_ref lease) { report_loss(lease); },
+            .on_orphan = [this](lease_ref lease) { release_orphan(lease); },
             .on_renewal = [this](lease_ref lease) { warn_of_own_waiters(*lease); }});
     keeper_->prepare();
     closing_.prepare();
@@ -158,7 +156,6 @@ asio::awaitable<lease_handle> engine::acquire_as(std::string name, std::string v
 
 void engine::throw_if_closed() const {
     made_in_.throw_if_forked();
-    if (has_given_up_) throw error(errc::exhausted, given_up);
     if (closing_.has_reached(close_stage::closed))
         throw error(errc::cancelled, "The client is closed; make a new one.");
 }
@@ -168,37 +165,49 @@ backend& engine::live_backend() const {
     return *backend_;
 }
 
-// Without renewals the client has no locks. So it is given up when the keeper's coroutine ends
-// before the client is closed: for lack of memory, which may also make Asio destroy the coroutine.
-class engine::keeper_guard {
+// Handles the end of the keeper's coroutine, also if Asio destroys the coroutine because there is
+// no memory. The coroutine is started again, by the next acquire at the latest. Until then the
+// watchdog reports losses.
+class engine::keeper_run {
 public:
-    explicit keeper_guard(ptr engine) noexcept : engine_(std::move(engine)) {}
-    ~keeper_guard() {
-        if (engine_->closing_.has_reached(close_stage::closed)) return;
-        engine_->has_given_up_ = true;
-        engine_->log([] { return std::string(given_up); });
-        engine_->begin_close();
+    explicit keeper_run(ptr engine) noexcept
+        : engine_(std::move(engine)), number_(++engine_->keeper_number_) {}
+    keeper_run(keeper_run&& other) noexcept = default;
+    keeper_run& operator=(keeper_run&&) = delete;
+    ~keeper_run() {
+        if (engine_) (*this)(nullptr);
     }
-    keeper_guard(const keeper_guard&) = delete;
-    keeper_guard& operator=(const keeper_guard&) = delete;
+
+    void operator()(const std::exception_ptr&) noexcept {
+        const auto engine = std::exchange(engine_, nullptr);
+        if (number_ != engine->keeper_number_) return;
+        engine->is_keeper_running_ = false;
+        if (engine->is_keeper_starting_ || engine->closing_.has_reached(close_stage::closed) ||
+            !engine->keeper_->first())
+            return;
+        try {
+            engine->start_keeper();
+        } catch (...) {
+            engine->log_failure("the renewals cannot begin", std::current_exception());
+        }
+    }
 
 private:
-    const ptr engine_;
+    ptr engine_;
+    std::uint8_t number_;
 };
 
-asio::awaitable<void> engine::run_keeper(ptr self) {
-    const keeper_guard guard(std::move(self));
-    co_await keeper_->run();
-}
-
 void engine::start_keeper() {
-    if (std::exchange(is_keeper_started_, true)) return;
+    if (is_keeper_running_) return;
+    auto coroutine = keeper_->run(shared_from_this());
+    is_keeper_running_ = is_keeper_starting_ = true;
     try {
-        asio::co_spawn(strand_, run_keeper(shared_from_this()), asio::detached);
+        asio::co_spawn(strand_, std::move(coroutine), keeper_run(shared_from_this()));
     } catch (...) {
-        is_keeper_started_ = false;
+        is_keeper_running_ = is_keeper_starting_ = false;
         throw;
     }
+    is_keeper_starting_ = false;
 }
 
 // Also starts the keeper.
@@ -280,11 +289,9 @@ asio::awaitable<examination> engine::examine() {
 
 detail::outcome engine::outcome_of(const std::exception_ptr& exception) const noexcept {
     detail::outcome ended;
-    const auto set = [&](const boost::system::error_code& code, const char* message) {
-        const bool is_given_up = has_given_up_ && code == make_error_code(errc::cancelled);
+    const auto set = [&ended](const boost::system::error_code& code, const char* message) {
         ended.code = code;
-        if (is_given_up) ended.code = make_error_code(errc::exhausted);
-        ended.message = is_given_up ? given_up : message;
+        ended.message = message;
     };
     const auto exhausted = make_error_code(errc::exhausted);
     const auto unknown = make_error_code(errc::protocol);

@@ -113,7 +113,7 @@ public:
     // result.
     void release(const handle_id& handle, lease::release_handler handler);
     // From any thread, also while the event loop ends. After that, it does nothing.
-    void release_in_background(const handle_id& handle) noexcept;
+    void release_in_background(const handle_id& handle);
     // From any thread.
     void begin_wait_lost(const std::shared_ptr<lease>& lease, lease::loss_handler handler);
 
@@ -148,8 +148,6 @@ public:
     // Leaves nothing that uses the event loop: handles and clients may outlive it.
     void dispose() noexcept override;
     [[nodiscard]] bool is_abandoned() const noexcept { return is_abandoned_; }
-    // True once the client could not renew its holds for lack of memory. From any thread.
-    [[nodiscard]] bool has_given_up() const noexcept { return has_given_up_; }
     // True in a fork of the client's process. Then no request is sent.
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
 
@@ -180,10 +178,9 @@ private:
     claim make_claim(std::string name, const lock_options& options) const;
     std::string make_owner() const;
     lease_keeper::reservation reserve_lease(claim requested, duration max_hold);
-    class keeper_guard;
+    class keeper_run;
     class close_request;
     void start_keeper();
-    boost::asio::awaitable<void> run_keeper(ptr self);
     void log(const std::function<std::string()>& line) const noexcept;
     // Keeps the granted lease. A grant by value would be in the frame of each acquire.
     lease_handle keep(lease_keeper::reservation& reservation, grant&& granted) noexcept;
@@ -193,7 +190,9 @@ private:
     // the holds.
     boost::asio::awaitable<void> confirm_durability(std::span<const lease_handle> granted,
                                                     durability wanted, time_point give_up_at);
-    void warn_of_own_waiters(lease& lease) noexcept;
+    // Releases a hold that has no handle any more.
+    void release_orphan(const std::shared_ptr<lease>& lease) noexcept;
+    void warn_of_own_waiters(lease& lease);
     // Called by the backend for a loss that the service pushed; passes it on to the keeper.
     void on_loss(std::string_view owner, loss_reason reason) override;
     void on_possible_loss() override;
@@ -208,10 +207,7 @@ private:
     void wait_lost(const std::shared_ptr<lease>& lease, std::uint64_t id,
                    lease::loss_handler handler);
     void cancel_loss_wait(lease& lease, std::uint64_t id);
-    void begin_close() noexcept;
     boost::asio::awaitable<void> run_close(ptr self);
-    void cancel_operations() noexcept;
-    void lose_holds() noexcept;
     [[nodiscard]] bool is_quiet() const noexcept {
         return operations_.empty() && releases_.are_idle();
     }
@@ -231,10 +227,11 @@ private:
         boost::intrusive::list<operation, boost::intrusive::constant_time_size<false>>;
     operation_list operations_;
     std::shared_ptr<engine_registry> registry_;
-    bool is_keeper_started_ = false;
-    std::atomic<bool> has_given_up_ = false;
+    bool is_keeper_running_ = false;
+    bool is_keeper_starting_ = false;
     std::mutex abandon_mutex_;
     std::atomic<bool> is_abandoned_ = false;  // the event loop was destroyed before `finished`
+    std::uint8_t keeper_number_ = 0;  // the number of the keeper's present coroutine, modulo 256
     closing closing_;
     std::atomic<std::uint64_t> next_wait_ = 0;
     background_releases releases_;

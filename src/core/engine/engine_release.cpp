@@ -35,21 +35,20 @@ constexpr auto released_first = "The lock was released before it was lost.";
 void release_handle(handle_id handle) noexcept {
     const auto lease = std::move(handle.lease);
     if (lease->is_forked() || lease->is_released()) return;
-    lease->owning_engine()->release_in_background({lease, handle.number});
+    try {
+        lease->owning_engine()->release_in_background({lease, handle.number});
+    } catch (...) {
+        lease->mark_orphaned();
+    }
 }
 
 // A callback of a loss may destroy its handle at any time, so the mutex keeps the event loop alive
-// for this post. Without memory for it the client is given up: otherwise the hold would be renewed
-// for ever.
-void engine::release_in_background(const handle_id& handle) noexcept {
+// for this post.
+void engine::release_in_background(const handle_id& handle) {
     const std::lock_guard lock(abandon_mutex_);
     if (is_abandoned_) return;
-    try {
-        asio::post(strand_,
-                   [released = handle] { released.lease->owning_engine()->release(released, {}); });
-    } catch (...) {
-        keeper_->stop_at_next_run();
-    }
+    asio::post(strand_,
+               [released = handle] { released.lease->owning_engine()->release(released, {}); });
 }
 
 void engine::release(const handle_id& released, lease::release_handler handler) {
@@ -99,23 +98,25 @@ void engine::complete_loss_waits(lease& lease, const detail::outcome& ended,
     }
 }
 
+void engine::release_orphan(const std::shared_ptr<lease>& lease) noexcept {
+    lease->is_releasing = true;
+    end_hold(lease);
+}
+
 // A thread that acquires a lock twice without a lock_owner waits for itself for ever. A lock that
 // is renewed while its own client waits for it may be such a lock.
-void engine::warn_of_own_waiters(lease& lease) noexcept {
+void engine::warn_of_own_waiters(lease& lease) {
     const auto& claim = lease.granted_hold().claim;
     if (lease.in_keeper.warned_of_waiter || !options_.log) return;
     if (!waiting_room_.has_waiters(claim.name) && !waiting_names_.contains(claim.name)) return;
     lease.in_keeper.warned_of_waiter = true;
-    log([&] {
-        return "'" + claim.name +
-               "' is held by this client, and the same client waits for it; a thread that "
-               "acquires a lock which it holds waits for itself";
-    });
+    options_.log("'" + claim.name +
+                 "' is held by this client, and the same client waits for it; a thread that "
+                 "acquires a lock which it holds waits for itself");
 }
 
 void engine::notify_close() {
-    if (closing_.has_reached(close_stage::closed) && is_quiet() && !is_abandoned_)
-        closing_.notify();
+    if (closing_.has_reached(close_stage::begun) && is_quiet() && !is_abandoned_) closing_.notify();
 }
 
 // Nobody was told of this loss: the work may have run without the lock.
@@ -224,6 +225,7 @@ class engine::close_request {
 public:
     explicit close_request(ptr engine) noexcept : engine_(std::move(engine)) {}
     ~close_request() {
+        engine_->keeper_->stop();
         engine_->closing_.advance_to(close_stage::finished);
         for (auto& handler : engine_->closing_.take_handlers()) {
             try {
@@ -250,30 +252,28 @@ void engine::close(close_handler handler) {
             return;
         }
         self->closing_.add_handler(std::move(closed));
-        self->begin_close();
+        if (self->closing_.has_reached(close_stage::begun)) return;
+        self->closing_.advance_to(close_stage::begun);
+        try {
+            asio::co_spawn(self->strand_, self->run_close(self), asio::detached);
+        } catch (...) {
+            // Without memory, nothing is released: the holds end with their leases.
+            self->closing_.advance_to(close_stage::closed);
+            self->keeper_->stop();
+            self->closing_.advance_to(close_stage::drained);
+            self->releases_.drop_queued();
+            const close_request request(self);
+        }
     });
 }
 
-// The holds are lost before anything needs memory. Without memory for the coroutine, nothing else
-// is waited for.
-void engine::begin_close() noexcept {
-    if (closing_.has_reached(close_stage::closed)) return;
+// `self` is a parameter: the coroutine may outlive the call that starts it, and then has the last
+// reference to the engine.
+asio::awaitable<void> engine::run_close(ptr self) {
+    const close_request request(std::move(self));
     closing_.advance_to(close_stage::closed);
-    cancel_operations();
-    lose_holds();
-    keeper_->stop();
-    try {
-        asio::co_spawn(strand_, run_close(shared_from_this()), asio::detached);
-    } catch (...) {
-        closing_.advance_to(close_stage::drained);
-        releases_.drop_queued();
-        const close_request request(shared_from_this());
-    }
-}
-
-// The cancellation of an operation may end and remove other operations. It may also fail, for lack
-// of memory; the operation then ends when the backend closes.
-void engine::cancel_operations() noexcept {
+    // The cancellation of an operation may end and remove other operations. It may also fail, for
+    // lack of memory; the operation then ends when the backend closes.
     operation_list to_cancel;
     to_cancel.swap(operations_);
     while (!to_cancel.empty()) {
@@ -285,9 +285,6 @@ void engine::cancel_operations() noexcept {
             log_failure("an operation cannot be cancelled", std::current_exception());
         }
     }
-}
-
-void engine::lose_holds() noexcept {
     while (const auto lease = keeper_->first()) {
         keeper_->drop(lease);
         if (lease->is_releasing) continue;
@@ -300,12 +297,7 @@ void engine::lose_holds() noexcept {
         else
             releases_.finish(lease, release_result_of_lost(lease->why_lost()));
     }
-}
-
-// `self` is a parameter: the coroutine may outlive the call that starts it, and then has the last
-// reference to the engine.
-asio::awaitable<void> engine::run_close(ptr self) {
-    const close_request request(std::move(self));
+    keeper_->stop();
     // A cancelled operation first begins to undo its request; the backend then waits for the undo.
     // In a fork nothing is sent, so there is nothing to wait for.
     const auto give_up_at = plus(time().now(), is_forked() ? duration{} : options_.drain);

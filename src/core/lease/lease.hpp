@@ -41,7 +41,8 @@ class lease;
     return std::min<duration>(ttl / 50, std::chrono::milliseconds(25));
 }
 
-// Releases a handle in the background.
+// Releases a handle in the background. Never throws: without memory, the keeper finds at the next
+// renewal that the handle is gone.
 void release_handle(handle_id handle) noexcept;
 
 // A granted lease on its way to the caller. If an exception or the end of the event loop prevents
@@ -143,6 +144,13 @@ public:
     std::uint32_t add_handle();
     bool remove_handle(std::uint32_t handle) noexcept;
     [[nodiscard]] bool has_handles() const noexcept { return first_handle_ || !handles_.empty(); }
+    // A handle was destroyed and could not be released. From any thread.
+    void mark_orphaned() noexcept { ++orphans_; }
+    // No handle is left that could release the lease. On the strand.
+    [[nodiscard]] bool is_orphaned() const noexcept {
+        const auto orphans = orphans_.load();
+        return orphans > 0 && orphans >= handles_.size() + (first_handle_ ? 1 : 0);
+    }
 
     // The members below belong to the engine and the keeper, on the strand.
     std::optional<release_result> release_outcome;  // set when the release is over
@@ -210,6 +218,7 @@ private:
     std::stop_source stop_;
     // For the notifier. Made early, because reporting a loss must not need memory.
     std::list<std::stop_source> loss_notice_{stop_};
+    std::atomic<std::size_t> orphans_ = 0;
     bool first_handle_ = true;
     std::uint32_t last_handle_ = 0;
     std::vector<std::uint32_t> handles_;

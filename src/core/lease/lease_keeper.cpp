@@ -164,18 +164,25 @@ void lease_keeper::lose(const std::shared_ptr<lease>& lease, loss_reason reason)
     if (lease->state() == lock_state::lost) hooks_.on_lease_lost(lease);
 }
 
-asio::awaitable<void> lease_keeper::run() {
+asio::awaitable<void> lease_keeper::run(std::shared_ptr<void> self) {
     while (!stopped_) {
+        bool short_of_memory = false;
         const auto now = time_.now();
         const auto planned = next_run();
-        renew_due(now);
+        try {
+            renew_due(now);
+        } catch (const std::bad_alloc&) {
+            short_of_memory = true;
+        }
         auto next = order_.empty() ? time_point::max() : order_.begin()->in_keeper.next_due;
         // Does not wait longer than planned, even if the lease has been released meanwhile.
         // Otherwise each short hold would end this wait and begin another one.
         if (planned > now) next = std::min(next, planned);
+        if (short_of_memory) next = std::max(next, time_.now() + std::chrono::milliseconds(5));
         set_next_run(next);
         co_await wakeup_.wait_until(next);
     }
+    self.reset();
 }
 
 void lease_keeper::stop() {
@@ -187,7 +194,12 @@ void lease_keeper::renew_due(time_point now) {
     std::vector<std::shared_ptr<lease>> to_renew;
     ++rounds_;
     set_next_run(time_point::min());  // `update_order` must not wake the coroutine that runs now
-    while (!order_.empty() && handle_due(*order_.begin(), now, to_renew)) {}
+    try {
+        while (!order_.empty() && handle_due(*order_.begin(), now, to_renew)) {}
+    } catch (const std::bad_alloc&) {
+        send(to_renew);
+        throw;
+    }
     send(to_renew);
 }
 
@@ -218,25 +230,39 @@ bool lease_keeper::handle_due(lease& due_lease, time_point now,
         lose(held_lease, due_lease.reason_at_deadline());
         return true;
     }
+    if (due_lease.is_orphaned()) {
+        hooks_.on_orphan(held_lease);
+        return true;
+    }
     if (now >= due_lease.in_keeper.risk_at) {
         due_lease.mark_at_risk();
         due_lease.in_keeper.risk_at = time_point::max();
     }
-    if (renewing) begin_renewal(held_lease, to_renew);
-    if (due_lease.in_keeper.is_kept) update_order(due_lease);
+    const bool was_begun = !renewing || begin_renewal(held_lease, to_renew);
+    if (!due_lease.in_keeper.is_kept) return true;  // the hook has ended the hold
+    if (was_begun)
+        update_order(due_lease);
+    else
+        postpone(due_lease);
     return true;
 }
 
-void lease_keeper::begin_renewal(const std::shared_ptr<lease>& due_lease,
+// False: there was no memory. The caller continues with the other leases.
+bool lease_keeper::begin_renewal(const std::shared_ptr<lease>& due_lease,
                                  std::vector<std::shared_ptr<lease>>& to_renew) {
-    hooks_.on_renewal(due_lease);
-    if (!due_lease->in_keeper.is_kept) return;  // the hook has ended the hold
-    to_renew.push_back(due_lease);
+    try {
+        hooks_.on_renewal(due_lease);
+        if (!due_lease->in_keeper.is_kept) return true;
+        to_renew.push_back(due_lease);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
     mark_begun(*due_lease, rounds_);
     if (std::exchange(due_lease->in_keeper.must_confirm, false)) {
         due_lease->in_keeper.confirmation_pause = first_confirmation_pause;
         next_confirmation_ = plus(time_.now(), min_confirmation_interval);
     }
+    return true;
 }
 
 void lease_keeper::postpone(lease& lease) noexcept {
@@ -249,13 +275,19 @@ void lease_keeper::postpone(lease& lease) noexcept {
     update_order(lease);
 }
 
+// Renewals that cannot begin count as unanswered.
 void lease_keeper::send(std::span<const std::shared_ptr<lease>> to_renew) {
     const auto most = std::max<std::size_t>(backend_.renewals_at_once(), 1);
     while (!to_renew.empty()) {
         const auto share = to_renew.first(std::min(to_renew.size(), most));
         to_renew = to_renew.subspan(share.size());
-        std::vector<std::shared_ptr<lease>> batch(share.begin(), share.end());
-        asio::co_spawn(strand_, renew(std::move(batch), rounds_), asio::detached);
+        try {
+            std::vector<std::shared_ptr<lease>> batch(share.begin(), share.end());
+            asio::co_spawn(strand_, renew(std::move(batch), rounds_), asio::detached);
+        } catch (const std::bad_alloc&) {
+            for (const auto& each : share)
+                settle(each, {}, rounds_);
+        }
     }
 }
 
@@ -281,7 +313,12 @@ public:
 private:
     void on_settled(std::size_t index) noexcept override { settle_lease(index, renewals()[index]); }
     void settle_lease(std::size_t index, const renewal& reply) noexcept {
-        keeper_.settle(leases_[index], reply, round_);
+        const auto& settled = leases_[index];
+        try {
+            keeper_.settle(settled, reply, round_);
+        } catch (...) {
+            if (settled->in_keeper.is_kept) keeper_.update_order(*settled);
+        }
     }
 
     lease_keeper& keeper_;
@@ -395,7 +432,7 @@ asio::awaitable<void> lease_keeper::downgrade(std::shared_ptr<lease> held_lease)
 // round is a loss. Only a failure of the newest round is followed by a repetition, because
 // otherwise a later renewal is under way or has been answered.
 void lease_keeper::settle(const std::shared_ptr<lease>& lease, const renewal& reply,
-                          std::uint64_t round) noexcept {
+                          std::uint64_t round) {
     --lease->in_keeper.unanswered;
     lease->notify_replied();
     if (!lease->in_keeper.is_kept) return;  // released or lost meanwhile

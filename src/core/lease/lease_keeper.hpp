@@ -33,6 +33,7 @@ public:
     struct hooks {
         // From the keeper to the engine: a kept lease is lost. Called once for each lease.
         hook on_lease_lost;
+        hook on_orphan;   // called for a lease without handles, which must be released
         hook on_renewal;  // called before each renewal, except by `renew_now`; may end the hold
     };
 
@@ -90,12 +91,10 @@ public:
     boost::asio::awaitable<void> renew_now(std::shared_ptr<lease> lease);
     boost::asio::awaitable<void> downgrade(std::shared_ptr<lease> lease);
 
-    // The keeper's coroutine. It ends after a stop. Without memory for a renewal it throws, or Asio
-    // destroys it: then the engine gives up the client.
-    boost::asio::awaitable<void> run();
+    // The keeper's coroutine. It ends after `stop`. `self` keeps the engine alive, which owns the
+    // keeper.
+    boost::asio::awaitable<void> run(std::shared_ptr<void> self);
     void stop();
-    // From any thread. Takes effect when the coroutine runs next: at the next renewal or before.
-    void stop_at_next_run() noexcept { stopped_ = true; }
 
 private:
     class renewal_request;
@@ -121,7 +120,7 @@ private:
     void renew_due(time_point now);
     bool handle_due(lease& due_lease, time_point now,
                     std::vector<std::shared_ptr<lease>>& to_renew);
-    void begin_renewal(const std::shared_ptr<lease>& due_lease,
+    bool begin_renewal(const std::shared_ptr<lease>& due_lease,
                        std::vector<std::shared_ptr<lease>>& to_renew);
     void mark_begun(lease& lease, std::uint64_t round) noexcept;
     [[nodiscard]] bool has_room(const lease& lease) const noexcept;
@@ -135,8 +134,7 @@ private:
     // The outcome for the first lease.
     boost::asio::awaitable<renewal::outcome> renew(std::vector<std::shared_ptr<lease>> leases,
                                                    std::uint64_t round);
-    void settle(const std::shared_ptr<lease>& lease, const renewal& reply,
-                std::uint64_t round) noexcept;
+    void settle(const std::shared_ptr<lease>& lease, const renewal& reply, std::uint64_t round);
     void advance_confirmation(lease& lease) noexcept;
     void set_next_run(time_point when) noexcept { next_run_ = when.time_since_epoch().count(); }
 
@@ -147,7 +145,7 @@ private:
     const hooks hooks_;
     wakeup wakeup_;
     std::atomic<duration::rep> next_run_ = time_point::max().time_since_epoch().count();
-    std::atomic<bool> stopped_ = false;
+    bool stopped_ = false;
     std::uint64_t reservations_ = 0;
     std::uint64_t rounds_ = 0;  // of renewals
     time_point next_confirmation_ =
