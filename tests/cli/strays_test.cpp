@@ -77,10 +77,11 @@ protected:
     std::unique_ptr<started_process> process_;
 };
 
+// Long leases: what is stopped a quarter of the lease before its end is in time on a busy machine.
 TEST_P(Strays, AreDeadWhenTheLeaseEnds) {
-    start("2s");
+    start("6s");
     server_.freeze();
-    const auto deadline = boot_time() + 2 * second;
+    const auto deadline = boot_time() + 6 * second;
     const auto result = process_->wait();
     EXPECT_TRUE(is_silent()) << "pawl ended before them";
     EXPECT_LT(last_beat(file_), deadline);
@@ -98,10 +99,10 @@ TEST_P(Strays, OfAKilledPawlAreDeadBeforeTheNextHolderBegins) {
 }
 
 TEST_P(Strays, AreStoppedInTimeAlsoWhenPawlItselfIsFrozen) {
-    start("3s");
+    start("10s");
     process_->signal(SIGSTOP);
     server_.freeze();
-    const auto deadline = boot_time() + 3 * second;
+    const auto deadline = boot_time() + 10 * second;
     EXPECT_TRUE(eventually_silent(file_));
     EXPECT_LT(last_beat(file_), deadline);
     process_->signal(SIGCONT);

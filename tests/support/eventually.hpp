@@ -9,9 +9,10 @@
 
 namespace support {
 
-// Waits until the condition is true; false when it was not within `timeout`.
+// Waits until the condition is true; false when it was not within `timeout`, which a busy machine
+// must not reach.
 [[nodiscard]] inline bool eventually(const std::function<bool()>& condition,
-                                     std::chrono::nanoseconds timeout = std::chrono::seconds(10)) {
+                                     std::chrono::nanoseconds timeout = std::chrono::seconds(30)) {
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     while (!condition()) {
         if (std::chrono::steady_clock::now() >= deadline) return false;
