@@ -14,11 +14,16 @@
 namespace pawl::simulation {
 namespace {
 
-TEST(FileScenarios, KeepEveryPromise) {
+// In shares, so that all cores are used.
+constexpr std::uint64_t file_shares = 4;
+
+class FileScenarios : public ::testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(FileScenarios, KeepEveryPromise) {
     const auto seeds = from_environment("PAWL_SEEDS", 1'000);
     const auto first = from_environment("PAWL_SEED", 1);
     std::uint64_t grants = 0, losses = 0;
-    for (auto seed = first; seed < first + seeds; ++seed) {
+    for (auto seed = first + GetParam(); seed < first + seeds; seed += file_shares) {
         const auto result = run_file_scenario(seed);
         ASSERT_EQ(result.violation, "") << "seed " << seed;
         grants += result.grants;
@@ -26,11 +31,13 @@ TEST(FileScenarios, KeepEveryPromise) {
         if (seed % 50 != 0) continue;
         ASSERT_EQ(run_file_scenario(seed).hash, result.hash) << "seed " << seed;
     }
-    EXPECT_GT(grants, 5 * seeds) << "scenarios without grants prove nothing";
-    EXPECT_GT(losses, seeds / 20) << "scenarios without replaced files prove less";
+    EXPECT_GT(grants, 5 * seeds / file_shares) << "scenarios without grants prove nothing";
+    EXPECT_GT(losses, seeds / 20 / file_shares) << "scenarios without replaced files prove less";
 }
 
-class FileBugs : public testing::TestWithParam<std::pair<file_bug, std::string_view>> {};
+INSTANTIATE_TEST_SUITE_P(Random, FileScenarios, ::testing::Range<std::uint64_t>(0, file_shares));
+
+class FileBugs : public ::testing::TestWithParam<std::pair<file_bug, std::string_view>> {};
 
 TEST_P(FileBugs, IsFound) {
     for (std::uint64_t seed = 1; seed <= 2'000; ++seed)
@@ -39,7 +46,7 @@ TEST_P(FileBugs, IsFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(each, FileBugs,
-                         testing::ValuesIn(file_bug_names.begin() + 1, file_bug_names.end()),
+                         ::testing::ValuesIn(file_bug_names.begin() + 1, file_bug_names.end()),
                          [](const auto& bug) { return std::string(bug.param.second); });
 
 }  // namespace
