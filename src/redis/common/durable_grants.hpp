@@ -27,11 +27,11 @@ public:
     using renew_function =
         std::function<boost::asio::awaitable<void>(topology& servers, renewal_batch& batch)>;
 
-    // `access` must outlive the object. Connects when the first request needs it.
-    durable_grants(server_access& access, topology_factory connect, key_function key_of,
+    // The references must outlive the object. Connects when the first request needs it.
+    durable_grants(server_access& access, const topology_factory& connect, key_function key_of,
                    renew_function renew)
         : access_(access),
-          connect_(std::move(connect)),
+          connect_(connect),
           key_of_(std::move(key_of)),
           renew_(std::move(renew)) {}
 
@@ -46,7 +46,7 @@ private:
                                                             std::span<const hold> holds);
 
     server_access& access_;
-    const topology_factory connect_;
+    const topology_factory& connect_;
     const key_function key_of_;
     const renew_function renew_;
     std::unique_ptr<acknowledgements> acknowledgements_;  // made by the first request
