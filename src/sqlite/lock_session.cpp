@@ -5,6 +5,7 @@
 
 #include "core/store/waiting_attempt.hpp"
 #include "core/util/random.hpp"
+#include "core/util/wakeup.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -158,7 +159,7 @@ asio::awaitable<void> lock_session::acquire_attempt::refresh() {
 lock_session::lock_session(store::settings store_settings, backend_context context,
                            const worker_factory& make_worker)
     : context_(std::move(context)),
-      idle_(*context_.time, context_.strand),
+      operations_(*context_.time, context_.strand),
       worker_(make_worker(context_.strand, [this] {
           if (file_) file_->close();
       })) {
@@ -176,7 +177,7 @@ lock_session::~lock_session() {
 
 asio::awaitable<std::optional<grant>> lock_session::acquire(const claim& requested,
                                                             time_point give_up_at) {
-    const pending_operation operation(*this);
+    const core::in_flight::guard operation(operations_);
     acquire_attempt attempt(*this, requested, give_up_at);
     co_return co_await attempt.run();
 }
@@ -193,7 +194,7 @@ asio::awaitable<std::optional<attempt_result>> lock_session::leave(const claim& 
 }
 
 asio::awaitable<release_result> lock_session::release(const claim& requested) {
-    const pending_operation operation(*this);
+    const core::in_flight::guard operation(operations_);
     try {
         co_return co_await run([&requested](store& file) { return file.release(requested); });
     } catch (const error&) {
@@ -208,7 +209,7 @@ void lock_session::undo_in_background(const claim& requested) {
 
 asio::awaitable<void> lock_session::retry_undo(std::shared_ptr<lock_session> self,
                                                claim requested) {
-    const pending_operation operation(*self);
+    const core::in_flight::guard operation(self->operations_);
     auto& time = *self->context_.time;
     const auto began = time.now();
     core::wakeup pause_timer(time, self->context_.strand);
@@ -231,9 +232,9 @@ asio::awaitable<void> lock_session::close(time_point give_up_at) {
     const auto self = shared_from_this();
     if (is_forked()) co_return;
     bool in_time = true;
-    while (pending_operations_ > 0 && in_time)
-        in_time = co_await idle_.wait_until(give_up_at);
-    if (pending_operations_ > 0) file_->stop_waiting();
+    while (!operations_.empty() && in_time)
+        in_time = co_await operations_.wait_until(give_up_at);
+    if (!operations_.empty()) file_->stop_waiting();
     co_await run([](store& file) { return file.close(), true; });
     worker_->stop();
 }

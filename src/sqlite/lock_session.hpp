@@ -8,7 +8,7 @@
 #include "worker.hpp"
 
 #include "core/util/fork_mark.hpp"
-#include "core/util/wakeup.hpp"
+#include "core/util/in_flight.hpp"
 
 #include <atomic>
 #include <functional>
@@ -41,7 +41,7 @@ public:
     // Runs one job on the file.
     template <class Job>
     auto run(Job job) -> boost::asio::awaitable<std::invoke_result_t<Job&, store&>> {
-        const pending_operation operation(*this);
+        const core::in_flight::guard operation(operations_);
         ++context_.counts->requests;
         auto task = [file = file_.get(), job = std::move(job)]() mutable { return job(*file); };
         co_return co_await worker_->run(std::move(task));
@@ -52,22 +52,6 @@ public:
 
 private:
     class acquire_attempt;
-
-    // An operation that `close` waits for.
-    class pending_operation {
-    public:
-        explicit pending_operation(lock_session& session) noexcept : session_(session) {
-            ++session_.pending_operations_;
-        }
-        ~pending_operation() {
-            if (--session_.pending_operations_ == 0) session_.idle_.notify();
-        }
-        pending_operation(const pending_operation&) = delete;
-        pending_operation& operator=(const pending_operation&) = delete;
-
-    private:
-        lock_session& session_;
-    };
 
     void handle_notification(const notification& message);
     void post_effect(std::function<void()> effect);
@@ -82,11 +66,10 @@ private:
     backend_context context_;
     const core::fork_mark made_in_;
     std::unordered_map<std::string, acquire_attempt*>
-        attempts_;  // the attempts in the queue, by owner
-    std::size_t pending_operations_ = 0;
+        attempts_;                              // the attempts in the queue, by owner
     std::atomic<unsigned> posted_effects_ = 0;  // the notifications that wait for the event loop
-    core::wakeup idle_;
-    std::unique_ptr<store> file_;  // made after the worker, which closes it
+    core::in_flight operations_;                // `close` waits for them
+    std::unique_ptr<store> file_;               // made after the worker, which closes it
     std::unique_ptr<worker> worker_;
 };
 
