@@ -15,8 +15,8 @@ namespace pawl::redis {
 asio::awaitable<void> durable_grants::confirm(std::span<const hold* const> holds, durability wanted,
                                               time_point give_up_at) {
     if (!acknowledgements_)
-        acknowledgements_ =
-            std::make_unique<acknowledgements>(connect_, access_.context(), access_.bounds());
+        acknowledgements_ = std::make_unique<acknowledgements>(access_.connect(), access_.context(),
+                                                               access_.bounds());
     const auto& first = holds.front()->claim;
     auto until = access_.reply_deadline(give_up_at > access_.now(), give_up_at);
     until = std::min({until, access_.reply_deadline(), access_.now() + first.ttl});

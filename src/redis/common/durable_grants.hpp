@@ -27,13 +27,9 @@ public:
     using renew_function =
         std::function<boost::asio::awaitable<void>(topology& servers, renewal_batch& batch)>;
 
-    // The references must outlive the object. Connects when the first request needs it.
-    durable_grants(server_access& access, const topology_factory& connect, key_function key_of,
-                   renew_function renew)
-        : access_(access),
-          connect_(connect),
-          key_of_(std::move(key_of)),
-          renew_(std::move(renew)) {}
+    // `access` must outlive the object. Connects when the first request needs it.
+    durable_grants(server_access& access, key_function key_of, renew_function renew)
+        : access_(access), key_of_(std::move(key_of)), renew_(std::move(renew)) {}
 
     // As backend::confirm_durability.
     boost::asio::awaitable<void> confirm(std::span<const hold* const> holds, durability wanted,
@@ -46,7 +42,6 @@ private:
                                                             std::span<const hold> holds);
 
     server_access& access_;
-    const topology_factory& connect_;
     const key_function key_of_;
     const renew_function renew_;
     std::unique_ptr<acknowledgements> acknowledgements_;  // made by the first request

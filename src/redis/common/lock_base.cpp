@@ -13,14 +13,12 @@ lock_base::lock_base(const options& server_options, backend_context context,
                      const topology_factory& connect, const std::string& channel,
                      const limits& bounds)
     : server_access(server_options, std::move(context), connect, *this, channel, bounds),
-      connect_(connect),
       tasks_(context_),
       watch_(context_),
       renewals_(*this, watch_),
-      listing_(*this, tasks_, connect_, *this,
-               [this](std::string_view name) { return key_of(name); }),
+      listing_(*this, tasks_, *this, [this](std::string_view name) { return key_of(name); }),
       durable_grants_(
-          *this, connect_, [this](std::string_view name) { return key_of(name); },
+          *this, [this](std::string_view name) { return key_of(name); },
           [this](topology& servers, renewal_batch& batch) { return renew_at(servers, batch); }) {}
 
 asio::awaitable<void> lock_base::close(time_point give_up_at) {

@@ -53,10 +53,6 @@ protected:
     virtual boost::asio::awaitable<void> renew_at(topology& servers, renewal_batch& batch) = 0;
     [[nodiscard]] virtual std::string key_of(std::string_view name) const = 0;
 
-private:
-    const topology_factory connect_;  // of the servers, once for all parts that connect later
-
-protected:
     client_tasks tasks_;
     server_watch watch_;
     renewals renewals_;

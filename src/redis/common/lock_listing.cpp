@@ -15,7 +15,7 @@ namespace asio = boost::asio;
 namespace pawl::redis {
 
 topology& lock_listing::servers() {
-    if (!servers_) servers_ = std::make_unique<separate_servers>(connect_);
+    if (!servers_) servers_ = std::make_unique<separate_servers>(access_.connect());
     return **servers_;
 }
 

@@ -39,13 +39,8 @@ public:
 
     // `locks` inspects a lock that was found. The references must outlive the object. Connects when
     // the first request needs it.
-    lock_listing(server_access& access, client_tasks& tasks, const topology_factory& connect,
-                 backend& locks, key_function key_of)
-        : access_(access),
-          tasks_(tasks),
-          connect_(connect),
-          locks_(locks),
-          key_of_(std::move(key_of)) {}
+    lock_listing(server_access& access, client_tasks& tasks, backend& locks, key_function key_of)
+        : access_(access), tasks_(tasks), locks_(locks), key_of_(std::move(key_of)) {}
 
     // Adds all keys of that type that match, on all servers. Throws if every server has failed:
     // errc::protocol when a server's list has no end.
@@ -68,7 +63,6 @@ private:
 
     server_access& access_;
     client_tasks& tasks_;
-    const topology_factory& connect_;
     backend& locks_;
     const key_function key_of_;
     std::unique_ptr<separate_servers> servers_;  // made by the first listing

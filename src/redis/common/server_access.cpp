@@ -13,12 +13,13 @@ namespace asio = boost::asio;
 namespace pawl::redis {
 
 server_access::server_access(const options& server_options, backend_context context,
-                             const topology_factory& connect, link::listener& receiver,
+                             topology_factory connect, link::listener& receiver,
                              const std::string& channel, const limits& bounds)
     : options_(server_options),
       context_(std::move(context)),
       bounds_(bounds),
-      servers_(connect(receiver, channel)),
+      connect_(std::move(connect)),
+      servers_(connect_(receiver, channel)),
       undos_(servers_, context_, bounds_, options_.reply_timeout) {}
 
 void server_access::check_room_for_undo(const link& server_link) {

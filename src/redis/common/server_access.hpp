@@ -37,6 +37,8 @@ public:
     [[nodiscard]] const backend_context& context() const noexcept { return context_; }
     [[nodiscard]] const limits& bounds() const noexcept { return bounds_; }
     [[nodiscard]] topology& servers() const noexcept { return *servers_; }
+    // Makes other links to the servers. There is one copy in a client: it has the options.
+    [[nodiscard]] const topology_factory& connect() const noexcept { return connect_; }
     [[nodiscard]] undo_queues& undos() noexcept { return undos_; }
     // The scripts whose text the servers have.
     [[nodiscard]] known_scripts& texts_at_servers() noexcept { return known_scripts_; }
@@ -65,14 +67,14 @@ public:
 
 protected:
     // `channel` as in topology_factory.
-    server_access(const options& server_options, backend_context context,
-                  const topology_factory& connect, link::listener& receiver,
-                  const std::string& channel, const limits& bounds);
+    server_access(const options& server_options, backend_context context, topology_factory connect,
+                  link::listener& receiver, const std::string& channel, const limits& bounds);
     ~server_access() = default;
 
     const options options_;
     const backend_context context_;
     const limits bounds_;
+    const topology_factory connect_;
     const std::shared_ptr<topology> servers_;
     undo_queues undos_;
     known_scripts known_scripts_;
