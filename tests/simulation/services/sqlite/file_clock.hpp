@@ -6,8 +6,6 @@
 
 #include "core/util/spi.hpp"
 
-#include <pawl/spi/runtime.hpp>
-
 #include <functional>
 #include <list>
 #include <memory>
