@@ -4,7 +4,7 @@
 // Thousands of scenarios of one file. `PAWL_SEEDS` is their number (1,000), `PAWL_SEED` the first
 // seed (1). `pawl_simulate --topology sqlite --seed N --trace` prints all events of one
 // scenario.
-#include "bugs/search.hpp"
+#include "seeds.hpp"
 #include "services/sqlite/file_scenario.hpp"
 
 #include <gtest/gtest.h>
@@ -14,23 +14,19 @@
 namespace pawl::simulation {
 namespace {
 
-// In shares, so that all cores are used.
 constexpr std::uint64_t file_shares = 4;
 
 class FileScenarios : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(FileScenarios, KeepEveryPromise) {
     const auto seeds = from_environment("PAWL_SEEDS", 1'000);
-    const auto first = from_environment("PAWL_SEED", 1);
     std::uint64_t grants = 0, losses = 0;
-    for (auto seed = first + GetParam(); seed < first + seeds; seed += file_shares) {
-        const auto result = run_file_scenario(seed);
-        ASSERT_EQ(result.violation, "") << "seed " << seed;
-        grants += result.grants;
-        losses += result.losses;
-        if (seed % 50 != 0) continue;
-        ASSERT_EQ(run_file_scenario(seed).hash, result.hash) << "seed " << seed;
-    }
+    run_share(
+        GetParam(), file_shares, seeds, [](std::uint64_t seed) { return run_file_scenario(seed); },
+        [&](const auto& result) {
+            grants += result.grants;
+            losses += result.losses;
+        });
     EXPECT_GT(grants, 5 * seeds / file_shares) << "scenarios without grants prove nothing";
     EXPECT_GT(losses, seeds / 20 / file_shares) << "scenarios without replaced files prove less";
 }

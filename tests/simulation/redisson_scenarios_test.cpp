@@ -5,47 +5,37 @@
 // `PAWL_SEEDS` is their number (1,000), `PAWL_SEED` the first seed (1).
 // `pawl_simulate --redisson --seed N --trace` prints all events of one scenario.
 #include "bugs/search.hpp"
+#include "seeds.hpp"
 #include "services/redis/scenario.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 namespace pawl::simulation {
 namespace {
 
-std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* text = std::getenv(name);
-    return text != nullptr ? std::stoull(text) : otherwise;
-}
-
 scenario_result run_redisson_scenario(std::uint64_t seed, injected_bug bug = injected_bug::none) {
     return run_scenario(seed, bug, {}, redis::key_layout::redisson);
 }
 
-// In shares, so that all cores are used.
-constexpr std::uint64_t shares = 4;
+constexpr std::uint64_t redisson_shares = 4;
 
 class RedissonScenarios : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RedissonScenarios, KeepEveryPromise) {
     const auto seeds = from_environment("PAWL_SEEDS", 1'000);
-    const auto first = from_environment("PAWL_SEED", 1);
     std::uint64_t grants = 0;
-    for (auto seed = first + GetParam(); seed < first + seeds; seed += shares) {
-        const auto result = run_redisson_scenario(seed);
-        ASSERT_EQ(result.violation, "") << "seed " << seed;
-        grants += result.grants;
-        // Every 50th scenario runs twice: only a repeatable scenario can be analysed.
-        if (seed % 50 != 0) continue;
-        ASSERT_EQ(run_redisson_scenario(seed).hash, result.hash) << "seed " << seed;
-    }
-    EXPECT_GT(grants, seeds / shares) << "scenarios without grants prove nothing";
+    run_share(
+        GetParam(), redisson_shares, seeds,
+        [](std::uint64_t seed) { return run_redisson_scenario(seed); },
+        [&grants](const scenario_result& result) { grants += result.grants; });
+    EXPECT_GT(grants, seeds / redisson_shares) << "scenarios without grants prove nothing";
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, RedissonScenarios, testing::Range(std::uint64_t{0}, shares));
+INSTANTIATE_TEST_SUITE_P(Random, RedissonScenarios,
+                         testing::Range(std::uint64_t{0}, redisson_shares));
 
 class RedissonInjectedBugs
     : public testing::TestWithParam<std::pair<injected_bug, std::string_view>> {};

@@ -7,6 +7,7 @@
 #include "services/scenarios.hpp"
 #include "bugs/search.hpp"
 #include "kernel/process_resources.hpp"
+#include "seeds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,6 @@
 namespace pawl::simulation {
 namespace {
 
-// In shares, so that all cores are used.
 // Coprime to the kinds of scenarios, so that each share has all of them.
 constexpr std::uint64_t shares = 11;
 
@@ -29,21 +29,17 @@ class Scenarios : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Scenarios, KeepEveryPromise) {
     const auto seeds = from_environment("PAWL_SEEDS", 10'000);
-    const auto first = from_environment("PAWL_SEED", 1);
     struct total {
         std::uint64_t scenarios = 0, grants = 0;
     };
     std::map<scenario_kind, total> kinds;
-    for (auto seed = first + GetParam(); seed < first + seeds; seed += shares) {
-        const auto result = run_any_scenario(seed);
-        ASSERT_EQ(result.violation, "") << "seed " << seed;
-        auto& of_kind = kinds[result.kind];
-        ++of_kind.scenarios;
-        of_kind.grants += result.grants;
-        // Every 50th scenario runs twice: only a repeatable scenario can be analysed.
-        if (seed % 50 != 0) continue;
-        ASSERT_EQ(run_any_scenario(seed).hash, result.hash) << "seed " << seed;
-    }
+    run_share(
+        GetParam(), shares, seeds, [](std::uint64_t seed) { return run_any_scenario(seed); },
+        [&kinds](const auto& result) {
+            auto& of_kind = kinds[result.kind];
+            ++of_kind.scenarios;
+            of_kind.grants += result.grants;
+        });
     for (const auto& [kind, all] : kinds) {
         EXPECT_GT(all.grants, all.scenarios) << "scenarios without grants prove nothing";
         std::cout << to_string(kind) << ": " << all.scenarios << " scenarios\n";

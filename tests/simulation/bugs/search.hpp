@@ -10,17 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
-#include <string>
 #include <string_view>
 
 namespace pawl::simulation {
-
-// Such as PAWL_SEEDS.
-inline std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
-    const char* text = std::getenv(name);
-    return text != nullptr ? std::stoull(text) : otherwise;
-}
 
 // A rare fault takes thousands of scenarios, so the search begins where it was found before. It
 // goes on through all seeds: a start that does not fit any more costs time only.
