@@ -1,0 +1,164 @@
+-- SPDX-License-Identifier: BSL-1.0
+-- Copyright (c) 2026 The Pawl authors
+
+-- The rules of the queue, for the functions of 3_locks.sql. The caller has locked the row of the
+-- name. Each statement of a function sees what was committed before it, so what these functions
+-- read is true while the row is locked. One statement with sub-statements would not do: it sees the
+-- tables as of its start, before it waited for the row, and loses waiters.
+
+-- The time in 1/65536 s since 2024: the lower part of a new token.
+create function @.ticks() returns bigint language sql volatile as $$
+    select ((extract(epoch from clock_timestamp()) - 1704067200) * 65536)::bigint
+$$;
+
+create function @.microseconds(t timestamptz) returns bigint language sql immutable as $$
+    select (extract(epoch from t) * 1000000)::bigint
+$$;
+
+-- In ms, rounded up.
+create function @.until(t timestamptz) returns bigint language sql volatile as $$
+    select greatest(0, ceil(extract(epoch from t - clock_timestamp()) * 1000))::bigint
+$$;
+
+-- A client holds the advisory lock of its number for as long as its connection lives.
+create function @.is_alive(p_client text, p_caller text) returns boolean
+language sql volatile as $$
+    select p_client = p_caller
+        or not pg_try_advisory_xact_lock_shared(('x' || p_client)::bit(64)::bigint)
+$$;
+
+-- A message for a client. ring_1 sends it, after the commit: a NOTIFY in a transaction that is
+-- flushed to the disk lets no other such transaction commit meanwhile.
+create function @.ring(p_client text, p_message text) returns void language sql volatile as $$
+    select set_config('pawl.ring', (coalesce(nullif(current_setting('pawl.ring', true), ''),
+        '[]')::jsonb || jsonb_build_array(p_client, p_message))::text, false)
+$$;
+
+-- Ends the leases that are over. Returns the row.
+create function @.expire(p_ns text, p_name text) returns @.lock language plpgsql as $$
+declare
+    l @.lock;
+    t timestamptz := clock_timestamp();
+begin
+    select * into l from @.lock k where k.ns = p_ns and k.name = p_name;
+    if l.owner is not null and l.expires <= t then
+        update @.lock k set owner = null, client = null, who = null, value = null
+            where k.ns = p_ns and k.name = p_name;
+        l.owner := null;
+    end if;
+    if l.holders > 0 then
+        delete from @.holder h where h.ns = p_ns and h.name = p_name and h.expires <= t;
+        if found then
+            update @.lock k set holders =
+                (select count(*) from @.holder h where h.ns = p_ns and h.name = p_name)
+                where k.ns = p_ns and k.name = p_name returning k.holders into l.holders;
+        end if;
+    end if;
+    return l;
+end $$;
+
+-- True if a claim fits beside the holders. The leases that are over have been ended.
+create function @.fits(l @.lock, p_mode int, p_permits int) returns boolean
+language plpgsql as $$
+declare
+    readers bigint;
+    used bigint;
+begin
+    if l.owner is not null then return false; end if;
+    if l.holders = 0 then return p_mode <> 2 or p_permits <= l.total; end if;
+    if p_mode = 0 then return false; end if;
+    select count(*) filter (where h.mode = 1), coalesce(sum(h.permits) filter (where h.mode = 2), 0)
+        into readers, used from @.holder h where h.ns = l.ns and h.name = l.name;
+    if p_mode = 1 then return used = 0; end if;
+    return readers = 0 and used + p_permits <= l.total;
+end $$;
+
+-- Grants the lock. Returns the row, with the token in `fence`. Readers that join others share their
+-- token, which is the newest one of the lock.
+create function @.give(l @.lock, p_floor bigint, p_owner text, p_client text, p_who text,
+    p_value text, p_ttl int, p_mode int, p_permits int) returns @.lock
+language plpgsql as $$
+declare
+    t timestamptz;
+begin
+    if p_mode <> 1 or l.holders = 0 then
+        l.fence := greatest(l.fence + 1, p_floor + @.ticks());
+    end if;
+    t := clock_timestamp();
+    if p_mode = 0 then
+        l.owner := p_owner;
+        update @.lock k set fence = l.fence, owner = p_owner, client = p_client, who = p_who,
+            value = p_value, ttl = p_ttl, since = t, expires = t + p_ttl * interval '1 ms'
+            where k.ns = l.ns and k.name = l.name;
+        l.expires := t + p_ttl * interval '1 ms';
+    else
+        l.holders := l.holders + 1;
+        insert into @.holder values (l.fence, t + p_ttl * interval '1 ms', t, p_ttl, p_mode,
+            p_permits, l.ns, l.name, p_owner, p_client, p_who);
+        update @.lock k set fence = l.fence, holders = l.holders
+            where k.ns = l.ns and k.name = l.name;
+    end if;
+    return l;
+end $$;
+
+-- Ends the leases that are over, and grants the lock to the first waiters as long as they fit.
+-- `p_owner`, or null, is the claim of the caller, which is alive: it gets its whole ttl and no
+-- message. The others get a claim window of 1.8 s, in which they must renew. Returns the row.
+create function @.serve(p_ns text, p_name text, p_owner text, p_client text) returns @.lock
+language plpgsql as $$
+declare
+    l @.lock;
+    b @.boot;
+    w @.waiter;
+    is_own boolean;
+    claim_window int;
+begin
+    l := @.expire(p_ns, p_name);
+    if l.waiting = 0 or l.owner is not null then return l; end if;
+    select * into b from @.boot;
+    if not found or b.hold_off > clock_timestamp() then return l; end if;
+    for w in select * from @.waiter q where q.ns = p_ns and q.name = p_name order by q.seq loop
+        is_own := w.owner is not distinct from p_owner;
+        if not is_own and (w.expires <= clock_timestamp()
+                or w.expires is null and not @.is_alive(w.client, p_client)) then
+            delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
+            l.waiting := l.waiting - 1;
+            continue;
+        end if;
+        if w.mode = 2 and w.permits > coalesce(l.total, 0) then
+            -- The woken waiter looks, and gets the error.
+            delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
+            l.waiting := l.waiting - 1;
+            if w.expires is null then perform @.ring(w.client, 'w ' || w.owner); end if;
+            continue;
+        end if;
+        exit when not @.fits(l, w.mode, w.permits);
+        delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
+        l.waiting := l.waiting - 1;
+        claim_window := case when is_own then w.ttl else least(w.ttl, 1800) end;
+        l := @.give(l, b.floor, w.owner, w.client, w.who, null, claim_window, w.mode, w.permits);
+        if not is_own and w.expires is null then
+            perform @.ring(w.client, concat_ws(' ', 'g', w.owner, l.fence, claim_window,
+                @.microseconds(clock_timestamp())));
+        end if;
+        exit when w.mode = 0;
+    end loop;
+    update @.lock k set waiting = l.waiting where k.ns = p_ns and k.name = p_name
+        and k.waiting <> l.waiting;
+    return l;
+end $$;
+
+-- The first end of a lease, or of the pause after a failover; null without either.
+create function @.first_end(l @.lock) returns timestamptz language plpgsql as $$
+declare
+    first_expiry timestamptz;
+    pause timestamptz;
+begin
+    if l.owner is not null then return l.expires; end if;
+    if l.holders > 0 then
+        select min(h.expires) into first_expiry from @.holder h
+            where h.ns = l.ns and h.name = l.name;
+    end if;
+    select b.hold_off into pause from @.boot b where b.hold_off > clock_timestamp();
+    return least(first_expiry, pause);
+end $$;

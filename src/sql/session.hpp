@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// What the locks need of a database: sessions that call the functions of Pawl's schema.
+#pragma once
+
+#include "../core/util/spi.hpp"
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace pawl::sql {
+
+// NULL, a number, a text, or a list of texts.
+using parameter =
+    std::variant<std::monostate, std::int64_t, std::string, std::vector<std::string>>;
+
+// A call of a function of the schema, without the number of the format in its name.
+struct call {
+    std::string_view function;
+    std::vector<parameter> parameters;
+    bool rings = false;  // it may wake other clients, after its commit
+};
+
+using row = std::vector<std::optional<std::string>>;  // empty: NULL
+
+// No answer came: the database may have carried out the call, or may do so later. The other errors
+// of a call say that it changed nothing.
+class no_answer : public error {
+public:
+    explicit no_answer(const std::string& sentence) : error(errc::unreachable, sentence) {}
+};
+
+// What a new session has learned.
+struct session_facts {
+    std::string client;  // 16 hex digits, random, of this session only
+    bool is_pushed = true;  // false: behind a proxy that shares sessions, where waiters poll
+    std::int64_t boot = 0;  // changes when the server has crashed or failed over
+    std::int64_t clock = 0;  // of the server, in us
+    duration hold_off{};     // the server grants nothing for so long
+};
+
+// One connection to the database, ready for calls. Used on the strand, and outlived by no call.
+class session {
+public:
+    virtual ~session() = default;
+
+    [[nodiscard]] virtual const session_facts& facts() const noexcept = 0;
+    [[nodiscard]] virtual bool is_over() const noexcept = 0;
+    // The calls of a session are carried out in the order of `run`. Throws `no_answer`;
+    // errc::unavailable for what passes, such as a deadlock or a time limit of the server;
+    // errc::refused, for example for a lack of rights. A call whose answer does not come in time
+    // does not end the session, but a session without any answer for long ends.
+    virtual boost::asio::awaitable<std::vector<row>> run(const call& request,
+                                                         time_point give_up_at) = 0;
+    // Ends the session: its calls throw `no_answer`. No handler is called.
+    virtual void close() noexcept = 0;
+};
+
+// Called on the strand, and not from within a function of the session.
+struct session_handlers {
+    std::function<void(std::string_view message)> on_message;  // a push for this client
+    std::function<void()> on_end;                              // the session has ended by itself
+};
+
+// Makes sessions. Used on the strand.
+class connector {
+public:
+    virtual ~connector() = default;
+
+    // Connects to the first server that accepts writes, prepares the schema, and says hello. Throws
+    // errc::unreachable or errc::unavailable for what may pass; errc::refused, errc::bad_option and
+    // so on for what lasts.
+    virtual boost::asio::awaitable<std::shared_ptr<session>> connect(session_handlers handlers,
+                                                                     time_point give_up_at) = 0;
+    // For messages, such as "PostgreSQL at db.example:5432"; without a password.
+    [[nodiscard]] virtual std::string describe() const = 0;
+    // Findings and guarantees, for `doctor`.
+    virtual boost::asio::awaitable<examination> examine(session& connected,
+                                                        time_point give_up_at) = 0;
+    [[nodiscard]] virtual spi::capabilities capabilities() const noexcept = 0;
+};
+
+}  // namespace pawl::sql
