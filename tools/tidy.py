@@ -40,6 +40,7 @@ MAY_INCLUDE = {
     "src/core/async": {"src/core/engine", "src/core/lease", "src/core/util"},
     "src/core/blocking": {"src/core/engine", "src/core/lease", "src/core/util"},
     "src/net": {"src/core"},
+    "src/sql": {"src/core"},
     "src/redis/transport": {"src/core", "src/net"},
     "src/redis/topology": {"src/core", "src/redis/transport"},
     "src/redis/scripting": {"src/core", "src/redis/topology", "src/redis/transport"},
