@@ -75,7 +75,8 @@ MAY_INCLUDE = {
 }
 # Folders in which every file belongs to a component below.
 COMPONENTS_ONLY = {"src", "src/core"}
-MADE_HEADERS = {"redis_scripts.hpp": "src/redis/native/made",
+MADE_HEADERS = {"postgres_schema.hpp": "src/postgres/made",
+                "redis_scripts.hpp": "src/redis/native/made",
                 "redisson_scripts.hpp": "src/redis/redisson/made",
                 "redlock_scripts.hpp": "src/redis/redlock/made"}
 # The only files of the library that read clocks or random sources.

@@ -64,11 +64,10 @@ text_value to_text(const sql::parameter& value) {
     return std::nullopt;
 }
 
-connection::connection(std::shared_ptr<libpq_connection> connected, error_place place,
-                       sql::session_handlers handlers, asio::any_io_executor strand, runtime& time)
+connection::connection(std::unique_ptr<libpq_connection> connected, error_place place,
+                       asio::any_io_executor strand, runtime& time)
     : connected_(std::move(connected)),
       place_(std::move(place)),
-      handlers_(std::move(handlers)),
       strand_(std::move(strand)),
       time_(time),
       watch_changed_(std::make_shared<core::wakeup>(time, strand_)) {}
@@ -82,8 +81,9 @@ void connection::start() {
     read_next();
 }
 
-void connection::set_ready(sql::session_facts facts) {
+void connection::set_ready(sql::session_facts facts, sql::session_handlers handlers) {
     facts_ = std::move(facts);
+    handlers_ = std::move(handlers);
     channel_ = "pawl_" + facts_.client;
     is_ready_ = true;
     heard_at_ = time_.now();
@@ -354,7 +354,7 @@ std::string connection::network_failure() const {
 asio::awaitable<void> connection::watch(std::weak_ptr<connection> watched,
                                         std::shared_ptr<core::wakeup> changed, runtime& time) {
     while (true) {
-        auto next = time_point::max();
+        auto next = time.now() + 1h;
         if (const auto self = watched.lock()) {
             if (self->is_over_) co_return;
             if (!self->expected_.empty()) next = self->heard_at_ + silence_limit;

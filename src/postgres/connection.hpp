@@ -44,8 +44,8 @@ public:
     static constexpr duration silence_limit = std::chrono::seconds(3);
 
     // `connected` is a new connection that libpq has made.
-    connection(std::shared_ptr<libpq_connection> connected, error_place place,
-               sql::session_handlers handlers, boost::asio::any_io_executor strand, runtime& time);
+    connection(std::unique_ptr<libpq_connection> connected, error_place place,
+               boost::asio::any_io_executor strand, runtime& time);
     ~connection() override;
     // Enters the pipeline mode and reads the socket from now on. Throws.
     void start();
@@ -62,8 +62,9 @@ public:
     // Throws as `run`.
     boost::asio::awaitable<std::vector<sql::row>> wait(std::shared_ptr<pending_statement> sent,
                                                        time_point give_up_at);
-    // From now on, calls use prepared statements, and a silent server ends the session.
-    void set_ready(sql::session_facts facts);
+    // From now on, calls use prepared statements unless there is a proxy, the handlers are called,
+    // and a silent server ends the session.
+    void set_ready(sql::session_facts facts, sql::session_handlers handlers);
 
     [[nodiscard]] const error_place& place() const noexcept { return place_; }
     [[nodiscard]] PGconn* handle() const noexcept { return connected_->get(); }
@@ -100,7 +101,7 @@ private:
     static boost::asio::awaitable<void> watch(std::weak_ptr<connection> watched,
                                               std::shared_ptr<core::wakeup> changed, runtime& time);
 
-    const std::shared_ptr<libpq_connection> connected_;
+    const std::unique_ptr<libpq_connection> connected_;
     const error_place place_;
     sql::session_handlers handlers_;
     const boost::asio::any_io_executor strand_;

@@ -212,9 +212,14 @@ connection_string parse_connection(const std::string& text) {
 }
 
 void check_role(std::string_view role) {
-    if (!role.empty() && role.size() <= 63 && role.find_first_of(std::string_view("\"\0\n", 3)) == role.npos) return;
+    const auto is_refused = [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return byte < 0x20 || byte == 0x7f || c == '"' || c == '\'' || c == '\\' || c == '$';
+    };
+    if (!role.empty() && role.size() <= 63 && std::ranges::none_of(role, is_refused)) return;
     throw error(errc::bad_option,
-                "The name of a role must have 1 to 63 bytes and no double quotes.");
+                "The name of a role must have 1 to 63 bytes, without quotes, backslashes, '$' and "
+                "control characters.");
 }
 
 void check_options(const options& settings) {
