@@ -33,6 +33,18 @@ pawl_backend(sqlite
     CONAN "sqlite3/[>=3.35]"
     MAY_SLEEP database.cpp schema.cpp worker.cpp)
 
+pawl_backend(postgres
+    TITLE "Locks in a PostgreSQL database"
+    URLS postgresql://HOST postgres://HOST
+    NAMESPACES postgres
+    EXPORTS postgres::at postgres::schema_of
+    PARTS net sql
+    PACKAGE PostgreSQL
+    LIBRARIES PostgreSQL::PostgreSQL
+    PKG_CONFIG libpq
+    DEBIAN libpq-dev
+    CONAN "libpq/[>=14]")
+
 pawl_backend(memory
     TITLE "Locks in the memory of one process"
     URLS memory:

@@ -40,6 +40,7 @@ MAY_INCLUDE = {
     "src/core/async": {"src/core/engine", "src/core/lease", "src/core/util"},
     "src/core/blocking": {"src/core/engine", "src/core/lease", "src/core/util"},
     "src/net": {"src/core"},
+    "src/sql": {"src/core"},
     "src/redis/transport": {"src/core", "src/net"},
     "src/redis/topology": {"src/core", "src/redis/transport"},
     "src/redis/scripting": {"src/core", "src/redis/topology", "src/redis/transport"},
@@ -74,7 +75,8 @@ MAY_INCLUDE = {
 }
 # Folders in which every file belongs to a component below.
 COMPONENTS_ONLY = {"src", "src/core"}
-MADE_HEADERS = {"redis_scripts.hpp": "src/redis/native/made",
+MADE_HEADERS = {"postgres_schema.hpp": "src/postgres/made",
+                "redis_scripts.hpp": "src/redis/native/made",
                 "redisson_scripts.hpp": "src/redis/redisson/made",
                 "redlock_scripts.hpp": "src/redis/redlock/made"}
 # The only files of the library that read clocks or random sources.

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "connector.hpp"
+
+#include "handshake.hpp"
+#include "host_addresses.hpp"
+
+#include "../core/util/wakeup.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::postgres {
+namespace {
+
+// The failure that helps most to explain that no server was found: one that lasts, then one of a
+// server that answered.
+class worst_failure {
+public:
+    void add(const error& failure) {
+        if (!worst_ || rank(failure) > rank(*worst_)) worst_ = failure;
+    }
+    [[noreturn]] void rethrow() const { throw *worst_; }
+
+private:
+    static int rank(const error& failure) noexcept {
+        return !failure.is_transient() ? 2 : failure.reason() == errc::unavailable ? 1 : 0;
+    }
+
+    std::optional<error> worst_;
+};
+
+bool has(const parameters& all, std::string_view name) {
+    return std::ranges::any_of(all, [name](const auto& each) { return each.first == name; });
+}
+
+}  // namespace
+
+connector::connector(options settings, backend_context context)
+    : options_(std::move(settings)),
+      connection_(parse_connection(options_.connection)),
+      context_(std::move(context)) {}
+
+std::string connector::describe() const {
+    std::string text = "PostgreSQL at ";
+    for (const auto& each : connection_.hosts) {
+        if (&each != connection_.hosts.data()) text += ", ";
+        text += each.text();
+    }
+    return text;
+}
+
+asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_handlers handlers,
+                                                                  time_point give_up_at) {
+    worst_failure failures;
+    auto remaining_hosts = connection_.hosts.size();
+    for (const auto& host : connection_.hosts) {
+        const auto host_limit = limit_of_attempt(remaining_hosts--, give_up_at);
+        try {
+            const auto addresses =
+                co_await addresses_of(host, host_limit, context_.strand, *context_.time);
+            auto remaining = addresses.size();
+            for (const auto& address : addresses) {
+                const auto limit = limit_of_attempt(remaining--, host_limit);
+                try {
+                    co_return co_await connect_to(host, address, handlers, limit);
+                } catch (const error& failure) {
+                    failures.add(failure);
+                }
+            }
+        } catch (const error& failure) {
+            failures.add(failure);
+        }
+    }
+    failures.rethrow();
+}
+
+time_point connector::limit_of_attempt(std::size_t remaining, time_point give_up_at) const {
+    const auto now = context_.time->now();
+    auto limit = now + (give_up_at - now) / static_cast<duration::rep>(remaining);
+    if (connection_.timeout > duration{}) limit = std::min(limit, now + connection_.timeout);
+    return limit;
+}
+
+asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(
+    const host_entry& host, const std::string& address, const sql::session_handlers& handlers,
+    time_point give_up_at) {
+    const error_place place{"PostgreSQL at " + host.text(), options_.schema};
+    auto opened = co_await open(host, address, place, give_up_at);
+    const auto session = std::make_shared<connection>(std::move(opened), place, context_.strand,
+                                                      *context_.time);
+    session->start();
+    auto facts =
+        co_await shake_hands(session, options_, *context_.time, context_.log, give_up_at);
+    session->set_ready(std::move(facts), handlers);
+    co_return session;
+}
+
+asio::awaitable<std::unique_ptr<libpq_connection>> connector::open(const host_entry& host,
+                                                                   const std::string& address,
+                                                                   const error_place& place,
+                                                                   time_point give_up_at) {
+    const auto began_at = context_.time->now();
+    auto connection = std::make_unique<libpq_connection>(context_.strand);
+    const auto ready = std::make_shared<core::wakeup>(*context_.time, context_.strand);
+    connection->start(parameters_for(host, address));
+    auto status = ::PQstatus(connection->get()) == CONNECTION_BAD ? PGRES_POLLING_FAILED
+                                                                  : PGRES_POLLING_WRITING;
+    while (status != PGRES_POLLING_OK) {
+        const auto wake = [ready] { ready->notify(); };
+        const bool is_waiting = status == PGRES_POLLING_READING ? connection->when_readable(wake)
+                                : status == PGRES_POLLING_WRITING
+                                    ? connection->when_writable(wake)
+                                    : false;
+        if (!is_waiting)
+            throw connect_error(error_in(connection->get()), place,
+                                ::PQconnectionNeedsPassword(connection->get()) == 1);
+        const bool is_ready = co_await ready->wait_until(give_up_at);
+        if (!is_ready && context_.time->now() >= give_up_at)
+            throw error(errc::unreachable,
+                        place.server + ": no connection within " +
+                            std::to_string((context_.time->now() - began_at) / 1ms) + " ms.");
+        status = connection->poll();
+    }
+    co_return connection;
+}
+
+parameters connector::parameters_for(const host_entry& host, const std::string& address) const {
+    auto all = connection_.parameters;
+    const auto set_default = [&all](const char* name, const char* value) {
+        if (!has(all, name)) all.emplace_back(name, value);
+    };
+    // A dead server is noticed in about 5 s, also by a client that only waits.
+    set_default("keepalives", "1");
+    set_default("keepalives_idle", "2");
+    set_default("keepalives_interval", "1");
+    set_default("keepalives_count", "3");
+    set_default("tcp_user_timeout", "5000");
+    set_default("fallback_application_name", "pawl");
+    if (!host.host.empty()) all.emplace_back("host", host.host);
+    if (!address.empty()) all.emplace_back("hostaddr", address);
+    all.emplace_back("port", std::to_string(host.port));
+    all.emplace_back("client_encoding", "UTF8");
+    all.emplace_back("target_session_attrs", "any");
+    return all;
+}
+
+spi::capabilities connector::capabilities() const noexcept {
+    return {.loss_is_pushed = true,
+            .least_ttl = 100ms,
+            .strictly_fair = true,
+            .shared = true,
+            .permits = true,
+            .downgrades = true,
+            .caller_values = true,
+            .acquire_batch = true,
+            .latches = true,
+            .barriers = true};
+}
+
+}  // namespace pawl::postgres

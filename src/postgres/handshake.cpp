@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "handshake.hpp"
+
+#include "connection_string.hpp"
+#include "schema.hpp"
+
+#include "../core/util/random.hpp"
+
+#include <charconv>
+#include <utility>
+
+namespace asio = boost::asio;
+
+namespace pawl::postgres {
+namespace {
+
+constexpr auto server_query = R"sql(
+select pg_backend_pid(), pg_is_in_recovery(), current_setting('transaction_read_only'),
+    current_setting('synchronous_commit'), n.oid is not null,
+    coalesce(has_schema_privilege(n.oid, 'usage'), false),
+    has_database_privilege(current_database(), 'create'),
+    (select max(substr(p.proname, 7)::int) from pg_proc p
+        where p.pronamespace = n.oid and p.proname ~ '^hello_[0-9]{1,4}$'),
+    exists (select from pg_proc p where p.pronamespace = n.oid and p.proname = 'hello_1'),
+    current_user
+from (select 1) one left join pg_namespace n on n.nspname = $1
+)sql";
+
+struct server_facts {
+    int process = 0;
+    bool is_standby = false;
+    bool is_read_only = false;
+    bool commits_lazily = false;
+    bool has_schema = false;
+    bool may_use_schema = false;
+    bool may_make_schema = false;
+    int newest_format = 0;  // 0: the schema has no functions of Pawl
+    bool has_functions = false;
+    std::string role;
+};
+
+std::int64_t number_in(const text_value& text) {
+    std::int64_t number = 0;
+    if (text) std::from_chars(text->data(), text->data() + text->size(), number);
+    return number;
+}
+
+error strange_reply(const error_place& place, const std::string& to) {
+    return {errc::protocol, place.server + " sent an unexpected reply to " + to + "."};
+}
+
+server_facts read_facts(const std::vector<sql::row>& rows, const error_place& place) {
+    if (rows.size() != 1 || rows.front().size() != 10) throw strange_reply(place, "a query");
+    const auto& row = rows.front();
+    return {.process = static_cast<int>(number_in(row[0])),
+            .is_standby = row[1] == "t",
+            .is_read_only = row[2] == "on",
+            .commits_lazily = row[3] == "off",
+            .has_schema = row[4] == "t",
+            .may_use_schema = row[5] == "t",
+            .may_make_schema = row[6] == "t",
+            .newest_format = static_cast<int>(number_in(row[7])),
+            .has_functions = row[8] == "t",
+            .role = row[9].value_or("")};
+}
+
+void check_server(const server_facts& server, const error_place& place) {
+    if (server.is_standby)
+        throw error(errc::unavailable,
+                    place.server + " is a standby server, which accepts no writes.");
+    if (server.is_read_only)
+        throw error(errc::unavailable, place.server +
+                                           " accepts no writes at present: "
+                                           "default_transaction_read_only is on.");
+}
+
+error newer_format_error(const error_place& place, std::int64_t format) {
+    return {errc::refused, place.server + " has locks of format " + std::to_string(format) +
+                               " in the schema " + place.schema + "; this Pawl knows format " +
+                               std::to_string(schema_format) + ", so use a newer one."};
+}
+
+// Throws unless the schema is there or may be made.
+void check_schema(const server_facts& server, const options& settings, const error_place& place) {
+    if (server.has_functions && server.may_use_schema) return;
+    if (server.has_functions)
+        throw error(errc::refused,
+                    place.server + ": the role " + server.role + " may not use the schema " +
+                        place.schema +
+                        "; let an administrator run the output of `pawl schema` for this role.");
+    if (server.newest_format > schema_format)
+        throw newer_format_error(place, server.newest_format);
+    if (server.has_schema) throw missing_schema_error(place, "the schema has no functions of Pawl");
+    if (!settings.make_schema)
+        throw missing_schema_error(place, "the schema is missing, and make_schema is off");
+    if (!server.may_make_schema)
+        throw missing_schema_error(place, "the schema is missing, and the role " + server.role +
+                                              " may not make it");
+}
+
+// Not behind a proxy, which gives the connection to others, too. The server notices a dead client
+// in about 5 s. An operation waits for other transactions of the same lock only.
+std::string settings_text(const server_facts& server, int version) {
+    std::string text =
+        "select set_config('default_transaction_isolation', 'read committed', false),"
+        "set_config('statement_timeout', '5s', false),"
+        "set_config('lock_timeout', '1s', false),"
+        "set_config('client_min_messages', 'warning', false),"
+        "set_config('tcp_keepalives_idle', '2', false),"
+        "set_config('tcp_keepalives_interval', '1', false),"
+        "set_config('tcp_keepalives_count', '3', false)";
+    if (server.commits_lazily) text += ",set_config('synchronous_commit', 'on', false)";
+    if (version >= 120000) text += ",set_config('tcp_user_timeout', '5s', false)";
+    if (version >= 140000) text += ",set_config('idle_session_timeout', '0', false)";
+    return text;
+}
+
+asio::awaitable<void> make_schema(std::shared_ptr<connection> session, const options& settings,
+                                  std::function<void(std::string_view)> log,
+                                  time_point give_up_at) {
+    auto sent = session->send(make_schema_statement(settings.schema));
+    static_cast<void>(co_await session->wait(std::move(sent), give_up_at));
+    if (log) log("Made the schema " + settings.schema + " in " + session->place().server + ".");
+}
+
+sql::session_facts read_hello(const std::vector<sql::row>& rows, const error_place& place) {
+    if (rows.size() != 1 || rows.front().size() != 7) throw strange_reply(place, "hello");
+    const auto& row = rows.front();  // format, is_standby, timeline, hold_off, pid, now, boot
+    if (row[1] == "t")
+        throw error(errc::unavailable,
+                    place.server + " has become a standby server, which accepts no writes.");
+    if (const auto format = number_in(row[0]); format != schema_format)
+        throw newer_format_error(place, format);
+    sql::session_facts facts;
+    facts.hold_off = std::chrono::milliseconds(number_in(row[3]));
+    facts.clock = number_in(row[5]);
+    facts.boot = number_in(row[6]);
+    return facts;
+}
+
+}  // namespace
+
+asio::awaitable<sql::session_facts> shake_hands(std::shared_ptr<connection> session,
+                                                const options& settings, runtime& time,
+                                                std::function<void(std::string_view)> log,
+                                                time_point give_up_at) {
+    const auto& place = session->place();
+    const auto version = ::PQserverVersion(session->handle());
+    const auto process = ::PQbackendPID(session->handle());
+    if (version < 120000)
+        throw error(errc::unsupported, place.server + " has version " +
+                                           std::to_string(version / 10000) +
+                                           "; Pawl needs PostgreSQL 12 or later.");
+    auto asked = session->send(server_query, {settings.schema});
+    const auto rows = co_await session->wait(std::move(asked), give_up_at);
+    const auto server = read_facts(rows, place);
+    check_server(server, place);
+    check_schema(server, settings, place);
+    if (!server.has_functions) co_await make_schema(session, settings, log, give_up_at);
+
+    const auto client = core::random_hex(time, 8);
+    // A proxy that shares connections tells a process of its own.
+    const bool is_direct = server.process == process;
+    std::shared_ptr<pending_statement> adjusted, present, listening;
+    if (is_direct) {
+        adjusted = session->send(settings_text(server, version));
+        present = session->send("select pg_try_advisory_lock(('x' || $1)::bit(64)::bigint)",
+                                {client});
+        listening = session->send("listen \"pawl_" + client + "\"");
+    }
+    const bool goes_on = settings.after_failover == after_failover::go;
+    auto greeted = session->send("select * from " + quoted(settings.schema) + ".hello_1($1)",
+                                 {goes_on ? "t" : "f"});
+    if (is_direct) {
+        static_cast<void>(co_await session->wait(std::move(adjusted), give_up_at));
+        const auto presence = co_await session->wait(std::move(present), give_up_at);
+        if (presence.size() != 1 || presence.front().front() != "t")
+            throw error(errc::unavailable,
+                        place.server + " did not grant the advisory lock of this connection.");
+        static_cast<void>(co_await session->wait(std::move(listening), give_up_at));
+    }
+    const auto hello = co_await session->wait(std::move(greeted), give_up_at);
+    auto facts = read_hello(hello, place);
+    facts.client = client;
+    facts.is_pushed = is_direct;
+    co_return facts;
+}
+
+}  // namespace pawl::postgres

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "connection_string.hpp"
+#include "connector.hpp"
+
+#include "../sql/backend.hpp"
+
+#include <pawl/postgres.hpp>
+
+#include <utility>
+
+namespace pawl::postgres {
+namespace {
+
+class definition final : public service::definition {
+public:
+    explicit definition(options settings) : options_(std::move(settings)) {}
+
+    std::unique_ptr<backend> open(backend_context context) const override {
+        auto database = std::make_unique<connector>(options_, context);
+        return sql::make_backend(std::move(database), options_.name_space, std::move(context));
+    }
+    std::string describe() const override { return postgres::describe(options_); }
+
+private:
+    options options_;
+};
+
+}  // namespace
+
+service at(options settings) {
+    check_options(settings);
+    return service(std::make_shared<definition>(std::move(settings)));
+}
+
+service at(std::string_view url) { return at(parse_options(url)); }
+
+}  // namespace pawl::postgres
