@@ -19,8 +19,7 @@ public:
               const std::vector<std::string>& users = {});
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    [[nodiscard]] std::string url(const std::string& database,
-                                  const std::string& more = {}) const;
+    [[nodiscard]] std::string url(const std::string& database, const std::string& more = {}) const;
 
 private:
     [[nodiscard]] bool try_start(const postgres_server& server, const std::string& mode);

@@ -262,8 +262,7 @@ void postgres_server::forget_dead_server() const {
     for (int i = 0; i < 7; ++i)
         std::getline(lines, line);
     std::istringstream numbers(line);
-    if (int key = 0, segment = 0; numbers >> key >> segment)
-        ::shmctl(segment, IPC_RMID, nullptr);
+    if (int key = 0, segment = 0; numbers >> key >> segment) ::shmctl(segment, IPC_RMID, nullptr);
     fs::remove(file);
 }
 

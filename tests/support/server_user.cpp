@@ -64,8 +64,8 @@ void run_as_server_user(const std::vector<std::string>& words) {
     const auto status = program.wait(std::chrono::minutes(2));
     if (status && WIFEXITED(*status) && WEXITSTATUS(*status) == 0) return;
     std::ifstream file(output);
-    throw std::runtime_error(words.front() + " fails: " +
-                             std::string(std::istreambuf_iterator<char>(file), {}));
+    throw std::runtime_error(words.front() +
+                             " fails: " + std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
 }  // namespace support

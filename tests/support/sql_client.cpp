@@ -11,7 +11,8 @@ sql_client::sql_client(const std::string& url)
     : connection_(::PQconnectdb(url.c_str()), &::PQfinish) {
     if (::PQstatus(connection_.get()) != CONNECTION_OK)
         throw sql_failure(::PQerrorMessage(connection_.get()), "");
-    ::PQsetNoticeProcessor(connection_.get(), [](void*, const char*) {}, nullptr);
+    ::PQsetNoticeProcessor(
+        connection_.get(), [](void*, const char*) {}, nullptr);
 }
 
 std::vector<sql_row> sql_client::execute(const std::string& sql) {
