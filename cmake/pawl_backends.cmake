@@ -9,8 +9,8 @@
 function(pawl_backend name)
     set(values TITLE PACKAGE PKG_CONFIG)
     set(lists URLS NAMESPACES EXPORTS LIBRARIES PARTS)
-    # The last ones are for other readers of the list.
-    cmake_parse_arguments(arg IN_PROCESS "${values}" "${lists};DEBIAN;CONAN;MAY_SLEEP" ${ARGN})
+    set(of_other_readers DEBIAN DEBIAN_TESTS CONAN MAY_SLEEP)
+    cmake_parse_arguments(arg IN_PROCESS "${values}" "${lists};${of_other_readers}" ${ARGN})
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "backends.cmake: ${name} has ${arg_UNPARSED_ARGUMENTS}")
     endif()
