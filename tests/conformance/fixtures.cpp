@@ -15,7 +15,6 @@
 #include <pawl/redis.hpp>
 #include <pawl/redis_rights.hpp>
 #include <pawl/redlock.hpp>
-#include <pawl/service.hpp>
 #include <pawl/spi/backend.hpp>
 #include <pawl/sqlite.hpp>
 
@@ -23,6 +22,8 @@
 
 #if PAWL_WITH_POSTGRES
 #include <support/postgres_server.hpp>
+
+#include <pawl/postgres.hpp>
 #endif
 
 #include <array>
@@ -79,8 +80,8 @@ test_service new_sqlite_service() {
 
 #if PAWL_WITH_POSTGRES
 
-// A server for the program, and a database for each test. The user may create there, and is no
-// superuser. The processes that a test starts use the same server.
+// A server for the program, and a database for each test. The user has the least rights. The
+// processes that a test starts use the same server.
 test_service new_postgres_service() {
     static const auto server = [] {
         auto made = std::make_shared<support::postgres_server>();
@@ -88,10 +89,10 @@ test_service new_postgres_service() {
         return made;
     }();
     const auto database = server->create_database();
-    server->execute("ALTER DATABASE " + database + " OWNER TO locks");
+    server->execute(pawl::postgres::schema_of({}, "locks"), database);
     const auto url =
         "postgresql://locks@127.0.0.1:" + std::to_string(server->port()) + "/" + database;
-    return {.target = pawl::from_url(url),
+    return {.target = pawl::postgres::at(url),
             .url = url,
             .restart =
                 [] {
