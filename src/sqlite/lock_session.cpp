@@ -293,12 +293,4 @@ void lock_session::notify_attempt(const std::string& owner,
     if (position != attempts_.end()) position->second->notify(granted);
 }
 
-void lock_session::throw_if_forked() const {
-    if (is_forked())
-        throw error(
-            errc::unsupported,
-            "This process is a fork, and this client belongs to its parent; fork before the first "
-            "client is made, or exec.");
-}
-
 }  // namespace pawl::sqlite

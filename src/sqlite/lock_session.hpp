@@ -48,7 +48,7 @@ public:
     }
 
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
-    void throw_if_forked() const;
+    void throw_if_forked() const { made_in_.throw_if_forked(); }
 
 private:
     class acquire_attempt;
