@@ -269,8 +269,9 @@ public:
     virtual boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) = 0;
 
     // Turns an exclusive hold into a shared one and renews it, in one step, so that no writer gets
-    // the lock in between. Empty: the hold has ended. Throws if there was no answer; the core then
-    // calls again. Called only with the capability `downgrades`.
+    // the lock in between. The hold keeps its token: of the grant, only the deadline and the stored
+    // value count. Empty: the hold has ended. Throws if there was no answer; the core then calls
+    // again. Called only with the capability `downgrades`.
     virtual boost::asio::awaitable<std::optional<grant>> downgrade(const hold& hold);
 
     // Continues the hold with the value `claim.value`: renews it, so that its lease ends one ttl
@@ -300,7 +301,8 @@ public:
     virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;
 
     // Why the server of this lock cannot be reached at present, for messages. Empty while it can be
-    // reached. This text becomes the reason in the error of a wait that ends meanwhile.
+    // reached. This text becomes the reason in the error of a wait that ends meanwhile. If it does
+    // not end with a full stop, the core adds what to check.
     [[nodiscard]] virtual std::string unreachable_reason(
         [[maybe_unused]] std::string_view name) const {
         return {};

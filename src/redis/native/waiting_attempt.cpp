@@ -242,7 +242,8 @@ asio::awaitable<std::optional<grant>> waiting_attempt::accept_grant(bool was_ref
         co_return std::nullopt;
     }
     auto outcome = renewal::outcome::extended;
-    // The core renews after an eighth of the window, and must have the answer within it.
+    // The core renews after an eighth of the window at the latest, and must have the answer within
+    // the window.
     const auto time_to_claim =
         std::max(own_waiter.claim_window / 2, scripts_.round_trip() + own_waiter.claim_window / 8);
     if (result.deadline <= access_.now() + time_to_claim) outcome = co_await renew_grant(result);
