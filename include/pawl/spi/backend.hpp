@@ -7,7 +7,8 @@
 // All calls come from one strand, and several may be in flight at once. Arguments outlive the
 // coroutine. The only sources of time and random numbers are those of `backend_context::time`. The
 // core decides when to renew, and notices the end of every lease. The core has checked names and
-// options. Functions throw pawl::error.
+// options; the bytes of a name need not be UTF-8. Functions throw pawl::error, and when they are
+// cancelled boost::system::system_error.
 #pragma once
 
 #include <pawl/durability.hpp>
