@@ -177,8 +177,8 @@ public:
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
         const auto client = client_;
         const auto compose = [name = std::string(name), expected](const caller& from) {
-            const auto token =
-                expected ? parameter(static_cast<std::int64_t>(expected.value())) : parameter();
+            parameter token;
+            if (expected) token = static_cast<std::int64_t>(expected.value());
             return call{
                 "force", {from.name_space, stored_text(name), from.facts.client, token}, true};
         };
