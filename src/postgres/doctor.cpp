@@ -13,14 +13,14 @@ namespace {
 
 using grade = finding::grade;
 
-std::int64_t number_in(const text_value& text) {
+std::int64_t setting_number(const text_value& text) {
     std::int64_t number = 0;
     if (text) std::from_chars(text->data(), text->data() + text->size(), number);
     return number;
 }
 
 finding version_finding(const server_state& state) {
-    const auto major = number_in(state.version);
+    const auto major = setting_number(state.version);
     if (major < 14)
         return {grade::warning, "version", "PostgreSQL " + state.version,
                 "its makers no longer mend it; use a newer one"};
@@ -176,13 +176,13 @@ server_state read_state(const std::vector<sql::row>& rows, const error_place& pl
     state.has_full_page_writes = row[2] != "off";
     state.synchronous_commit = text(3);
     state.synchronous_standbys = text(4);
-    state.standbys = number_in(row[5]);
-    state.oldest_snapshot = number_in(row[6]);
-    state.dead_rows = number_in(row[7]);
+    state.standbys = setting_number(row[5]);
+    state.oldest_snapshot = setting_number(row[6]);
+    state.dead_rows = setting_number(row[7]);
     state.writers = text(8);
     state.is_superuser = row[9] == "t";
     state.encoding = text(10);
-    state.clock_offset = std::chrono::microseconds(number_in(row[11]));
+    state.clock_offset = std::chrono::microseconds(setting_number(row[11]));
     return state;
 }
 
