@@ -84,10 +84,10 @@ private:
     asio::awaitable<void> leave();
     void update(const core::attempt_result& result) {
         attempt_.on_result(result);
-        plan_refresh(result.expires);
+        plan_refresh();
     }
     // Chooses when the place is looked at, if no message comes before.
-    void plan_refresh(time_point end_of_lease);
+    void plan_refresh();
     void undo() { client_.undo_in_background(requested_, claimed_by_); }
     [[nodiscard]] time_point request_limit() const;
     [[nodiscard]] grant to_grant(const core::attempt_result& result) const;
@@ -188,17 +188,12 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
     if (failure) throw error(*failure);
 }
 
-// The waiters behind the first one look, too, some time after the lease should have ended: the
-// holder and all waiters before them may have ended together.
-void lock_client::acquire_attempt::plan_refresh(time_point end_of_lease) {
+// The first waiters are told when they must look. The others look, too, but seldom: the holder and
+// all waiters before them may have stopped together.
+void lock_client::acquire_attempt::plan_refresh() {
     auto& time = *client_.context_.time;
-    if (!is_pushed_)
-        refresh_at_ = time.now() + core::random_between(time, 1000ms, 1500ms);
-    else if (end_of_lease == time_point::max())
-        refresh_at_ = end_of_lease;
-    else
-        refresh_at_ =
-            end_of_lease + core::random_between(time, requested_.ttl / 8, requested_.ttl / 2);
+    refresh_at_ = time.now() + (is_pushed_ ? core::random_between(time, 5s, 8s)
+                                           : core::random_between(time, 1000ms, 1500ms));
 }
 
 asio::awaitable<void> lock_client::acquire_attempt::wait() {

@@ -116,16 +116,19 @@ begin
     return least(first_expiry, pause);
 end $$;
 
--- Tells the first waiter when the lease that it waits for ends: it looks then, if no other message
--- comes before. A holder that was served may have stopped, and never renew.
+-- Tells the first two waiters when the lease that they wait for ends: they look then, if no other
+-- message comes before. A holder that was served may have stopped and never renew, and so may the
+-- first waiter.
 create function @.tell_first(l @.lock) returns void language plpgsql as $$
 declare
     w @.waiter;
 begin
-    select * into w from @.waiter q where q.ns = l.ns and q.name = l.name order by q.seq limit 1;
-    if found and w.expires is null then
-        perform @.ring(w.client, concat_ws(' ', 'n', w.owner, @.until(@.first_end(l))));
-    end if;
+    for w in select * from @.waiter q where q.ns = l.ns and q.name = l.name order by q.seq limit 2
+    loop
+        if w.expires is null then
+            perform @.ring(w.client, concat_ws(' ', 'n', w.owner, @.until(@.first_end(l))));
+        end if;
+    end loop;
 end $$;
 
 -- Ends the leases that are over, and grants the lock to the first waiters as long as they fit.
