@@ -6,6 +6,8 @@
 # The first list is for the libraries and the command, the others for tests, bench and examples.
 mapfile -t backend_packages < <(sed -n 's/^ *DEBIAN \([^)]*\).*/\1/p' cmake/backends.cmake)
 install_packages=(g++ cmake ninja-build ccache libcli11-dev ${backend_packages[*]})
+read -ra server_packages <<<"$(
+    sed -n 's/^ *DEBIAN_TESTS \([^)]*\).*/\1/p' cmake/backends.cmake | tr '\n' ' ')"
 build_packages=("${install_packages[@]}" git libgtest-dev libgmock-dev libhiredis-dev
     liblua5.1-0-dev redis-server redis-tools pkg-config python3 util-linux zsh fish)
 docs_packages=(doxygen)
@@ -36,9 +38,21 @@ apt_update() {
     fail "apt-get update failed. Repair apt's sources and try again."
 }
 
+# The package postgresql would make a data folder, and serve it from the next boot on.
+make_no_cluster() {
+    local settings=/etc/postgresql-common/createcluster.conf
+    if [[ ! -e $settings ]]; then
+        mkdir -p "${settings%/*}"
+        printf 'create_main_cluster = false\n' >"$settings"
+    fi
+}
+
 # Installs without starting a daemon, such as a redis-server on the standard port.
 apt_install() {
-    local policy=/usr/sbin/policy-rc.d made=no status=0
+    local policy=/usr/sbin/policy-rc.d made=no status=0 service
+    if [[ " $* " == *" postgresql "* ]]; then
+        make_no_cluster
+    fi
     if [[ ! -e $policy ]]; then
         printf '#!/bin/sh\nexit 101\n' >"$policy"
         chmod +x "$policy"
@@ -49,8 +63,12 @@ apt_install() {
     if [[ $made == yes ]]; then
         rm -f "$policy"
     fi
-    if [[ $status == 0 && " $* " == *" redis-server "* && -d /run/systemd/system ]]; then
-        systemctl --quiet disable redis-server || true
+    if [[ $status == 0 && -d /run/systemd/system ]]; then
+        for service in redis-server pgbouncer; do
+            if [[ " $* " == *" $service "* ]]; then
+                systemctl --quiet disable "$service" || true
+            fi
+        done
     fi
     return "$status"
 }

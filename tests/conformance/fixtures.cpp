@@ -20,6 +20,12 @@
 
 #include <gtest/gtest.h>
 
+#if PAWL_WITH_POSTGRES
+#include <support/postgres_server.hpp>
+
+#include <pawl/postgres.hpp>
+#endif
+
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -71,6 +77,32 @@ test_service new_sqlite_service() {
             .restart = {},
             .owned = folder};
 }
+
+#if PAWL_WITH_POSTGRES
+
+// A server for the program, and a database for each test. The user has the least rights. The
+// processes that a test starts use the same server.
+test_service new_postgres_service() {
+    static const auto server = [] {
+        auto made = std::make_shared<support::postgres_server>();
+        made->execute("CREATE ROLE locks LOGIN");
+        return made;
+    }();
+    const auto database = server->create_database();
+    server->execute(pawl::postgres::schema_of({}, "locks"), database);
+    const auto url =
+        "postgresql://locks@127.0.0.1:" + std::to_string(server->port()) + "/" + database;
+    return {.target = pawl::postgres::at(url),
+            .url = url,
+            .restart =
+                [] {
+                    server->kill9();
+                    server->start();
+                },
+            .owned = server};
+}
+
+#endif
 
 // Fails the test if a server has refused a command, also one that Pawl could do without.
 void expect_nothing_refused(support::redis_server& server) {
@@ -247,6 +279,17 @@ constexpr capabilities sqlite_capabilities() {
     return all;
 }
 
+#if PAWL_WITH_POSTGRES
+
+constexpr capabilities postgres_capabilities() {
+    auto all = redis_capabilities();
+    all.replica_durability = all.disk_durability = false;
+    all.least_ttl = std::chrono::milliseconds(100);
+    return all;
+}
+
+#endif
+
 constexpr capabilities memory_capabilities() {
     auto all = sqlite_capabilities();
     all.tokens_survive_data_loss = all.across_processes = false;
@@ -313,18 +356,24 @@ backend redis_backend(const std::string& name, const std::string& options,
 }  // namespace
 
 std::vector<backend> all_backends() {
-    return {{"Memory", std::make_shared<fixture_of>(new_memory_service, memory_capabilities())},
-            {"CoarseMemory",
-             std::make_shared<fixture_of>(new_coarse_service, coarse_memory_capabilities())},
-            {"Sqlite", std::make_shared<fixture_of>(new_sqlite_service, sqlite_capabilities())},
-            redis_backend("Redis", "", redis_capabilities()),
-            {"Sentinel", std::make_shared<fixture_of>(new_sentinel_service, redis_capabilities())},
-            {"Cluster", std::make_shared<fixture_of>(new_cluster_service, cluster_capabilities())},
-            redlock_backend("Redlock", "?ttl_max=300000", redlock_capabilities()),
-            redlock_backend("RedlockClassic", "?fenced=no", classic_redlock_capabilities()),
-            redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
-            redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
-                          redisson_capabilities(true))};
+    std::vector<backend> all{
+        {"Memory", std::make_shared<fixture_of>(new_memory_service, memory_capabilities())},
+        {"CoarseMemory",
+         std::make_shared<fixture_of>(new_coarse_service, coarse_memory_capabilities())},
+        {"Sqlite", std::make_shared<fixture_of>(new_sqlite_service, sqlite_capabilities())},
+        redis_backend("Redis", "", redis_capabilities()),
+        {"Sentinel", std::make_shared<fixture_of>(new_sentinel_service, redis_capabilities())},
+        {"Cluster", std::make_shared<fixture_of>(new_cluster_service, cluster_capabilities())},
+        redlock_backend("Redlock", "?ttl_max=300000", redlock_capabilities()),
+        redlock_backend("RedlockClassic", "?fenced=no", classic_redlock_capabilities()),
+        redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
+        redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
+                      redisson_capabilities(true))};
+#if PAWL_WITH_POSTGRES
+    all.push_back(
+        {"Postgres", std::make_shared<fixture_of>(new_postgres_service, postgres_capabilities())});
+#endif
+    return all;
 }
 
 backend polling_backend() {

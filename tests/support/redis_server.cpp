@@ -16,17 +16,7 @@
 
 namespace support {
 
-namespace {
-
 using namespace std::chrono_literals;
-
-std::uint16_t free_port() {
-    std::uint16_t port = 0;
-    ::close(listen_on(port));
-    return port;
-}
-
-}  // namespace
 
 std::string conditional_set_program() {
     const char* configured = std::getenv("PAWL_TEST_SCRIPTLESS_SERVER");

@@ -138,6 +138,12 @@ int listen_on(std::uint16_t& port) {
     return descriptor;
 }
 
+std::uint16_t free_port() {
+    std::uint16_t port = 0;
+    ::close(listen_on(port));
+    return port;
+}
+
 resp_client::resp_client(const endpoint& target, std::chrono::milliseconds timeout)
     : socket_(connect_to(target)), timeout_(timeout) {
     if (socket_ < 0) throw std::runtime_error("nothing listens there");

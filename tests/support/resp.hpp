@@ -44,6 +44,8 @@ struct endpoint {
 [[nodiscard]] int connect_to(const endpoint& target);
 // A listening socket on the loopback interface. With 0 it uses a free port, and sets `port`.
 [[nodiscard]] int listen_on(std::uint16_t& port);
+// A port of the loopback interface on which nothing listens now.
+[[nodiscard]] std::uint16_t free_port();
 
 // A blocking client. Not thread-safe.
 class resp_client {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A standby is promoted. Holds that it knows continue; for those that it does not know, nothing is
+// granted for the longest ttl. Tokens rise over the failover.
+#include "postgres_fixture.hpp"
+
+namespace {
+
+using namespace chaos;
+
+class PostgresFailover : public testing::Test, protected postgres_fixture {
+protected:
+    // The names of both servers, as a client needs them.
+    [[nodiscard]] std::string both(const std::string& more = {}) const {
+        return "postgresql://postgres@127.0.0.1:" + std::to_string(server.port()) +
+               ",127.0.0.1:" + std::to_string(standby.port()) + "/" + database + more;
+    }
+    // The standby knows the schema and this ttl, and gets nothing more.
+    void cut_standby_off(client& locks, pawl::duration ttl) {
+        (void)locks.try_acquire("warm", {.ttl = ttl}).release();
+        standby.catch_up();
+        standby.stop_replication();
+    }
+    void fail_over() {
+        server.kill9();
+        standby.promote();
+    }
+
+    support::postgres_server standby{{.config = {}, .access = {}, .standby_of = &server}};
+};
+
+//   A holds (60 s), the standby has it | failover | A renews there, B's try finds the lock taken |
+//   A releases
+TEST_F(PostgresFailover, AKnownHoldContinues) {
+    client locks = client_at(both()), other = client_at(both());
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    const loss_recorder loss(lock);
+    standby.catch_up();
+    fail_over();
+    lock.renew();
+    EXPECT_EQ(lock.state(), lock_state::held);
+    ASSERT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::taken; }));
+    EXPECT_FALSE(loss.is_told_within(0s));
+    EXPECT_EQ(lock.release(), release_result::released);
+}
+
+//   A's lock of 4 s is unknown to the standby | failover | B acquires it: after A's deadline, and
+//   A has been told; B's token is larger
+TEST_F(PostgresFailover, AnUnknownHoldIsWaitedFor) {
+    client locks = client_at(both()), other = client_at(both());
+    cut_standby_off(locks, 4s);
+    auto lock = locks.acquire("it", {.ttl = 4s, .wait = patience});
+    const loss_recorder loss(lock);
+    fail_over();
+    const auto deadline = lock.safe_until();
+    auto next = other.acquire("it", {.ttl = 4s, .wait = patience});
+    EXPECT_GE(boot_clock::now(), deadline);
+    EXPECT_NE(lock.state(), lock_state::held);
+    EXPECT_TRUE(loss.is_told_within(0s));
+    EXPECT_GT(next.token(), lock.token());
+    EXPECT_NE(lock.release(), release_result::released);
+    EXPECT_EQ(next.release(), release_result::released);
+}
+
+//   the longest ttl is 60 s | failover to a standby that lags | B, with after_failover=go, has
+//   another lock long before
+TEST_F(PostgresFailover, ThePauseIsAnOption) {
+    {
+        client locks = client_at(both());  // it would request the pause
+        cut_standby_off(locks, long_ttl);
+    }
+    client other = client_at(both("?after_failover=go"));
+    fail_over();
+    auto lock = other.acquire("it", {.ttl = 2s, .wait = 20s});
+    EXPECT_EQ(lock.release(), release_result::released);
+}
+
+//   A holds, B waits | failover | A releases at the new primary: B has the lock
+TEST_F(PostgresFailover, AWaiterFollows) {
+    client holder = client_at(both()), waiting = client_at(both());
+    auto lock = holder.acquire("it", {.ttl = 5s, .wait = patience});
+    held_lock acquired;
+    background_task waiter([&] { acquired = waiting.acquire("it", {.ttl = 5s, .wait = 60s}); });
+    ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
+    standby.catch_up();
+    fail_over();
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiter.join();
+    EXPECT_GT(acquired.token(), lock.token());
+    EXPECT_EQ(acquired.release(), release_result::released);
+}
+
+//   A holds | the primary stops for good, as in a planned failover, then the standby is promoted |
+//   the hold continues, and nothing that the standby was sent is lost
+TEST_F(PostgresFailover, APlannedOneCostsNothing) {
+    client locks = client_at(both());
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    server.stop();  // it sends everything to its standby first
+    standby.promote();
+    lock.renew();
+    EXPECT_EQ(lock.release(), release_result::released);
+}
+
+//   a client that knows only the standby waits | promotion | it gets the lock
+TEST_F(PostgresFailover, AStandbyGrantsNothing) {
+    client locks = direct_client(), early = client_at(standby.url(database));
+    (void)locks.try_acquire("warm", {.ttl = 2s}).release();
+    standby.catch_up();
+    const auto failed = failure_of([&] { (void)early.try_acquire("it", {.ttl = 2s}); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    held_lock acquired;
+    background_task waiting([&] { acquired = early.acquire("it", {.ttl = 2s, .wait = patience}); });
+    fail_over();
+    waiting.join();
+    EXPECT_EQ(acquired.release(), release_result::released);
+}
+
+//   the primary freezes, the standby is promoted, a hold gets a token there | the old primary goes
+//   on, as nobody fenced it: whatever it grants has a smaller token
+TEST_F(PostgresFailover, AnOldPrimaryIssuesSmallerTokens) {
+    client old_clients = direct_client();
+    cut_standby_off(old_clients, 2s);
+    server.freeze();
+    standby.promote();
+    client new_clients = client_at(standby.url(database));
+    auto newer = new_clients.acquire("it", {.ttl = 2s, .wait = patience});
+    server.thaw();
+    auto older = old_clients.acquire("it", {.ttl = 2s, .wait = patience});
+    EXPECT_LT(older.token(), newer.token());
+}
+
+//   three crashes, then a failover that loses the newest 50 holds | each token is larger than all
+//   before it
+TEST_F(PostgresFailover, TokensRiseOverCrashesAndAPromotion) {
+    client locks = client_at(both());
+    pawl::fencing_token newest;
+    const auto take = [&] {
+        auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
+        EXPECT_GT(lock.token(), newest);
+        newest = lock.token();
+        EXPECT_EQ(lock.release(), release_result::released);
+    };
+    for (int i = 0; i < 3; ++i) {
+        take();
+        server.kill9();
+        server.start();
+    }
+    take();
+    cut_standby_off(locks, 2s);
+    for (int i = 0; i < 50; ++i)
+        take();
+    fail_over();
+    take();
+}
+
+//   a synchronous standby is frozen: no commit is confirmed | a try ends | the standby goes on:
+//   the lock is free or granted, but not left behind
+TEST_F(PostgresFailover, AFrozenSynchronousStandbyLeavesNothingBehind) {
+    client locks = direct_client();
+    warm(locks);
+    server.set("synchronous_standby_names", "*");
+    ASSERT_TRUE(eventually([&] {
+        return number("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == 1;
+    }));
+    expect_pairs(locks, "it", 3);
+    standby.freeze();
+    const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_TRUE(failed->reason == errc::unreachable || failed->reason == errc::unavailable)
+        << failed;
+    standby.thaw();
+    EXPECT_TRUE(becomes_clean());
+    expect_pairs(locks, "it", 3);
+}
+
+}  // namespace
