@@ -164,7 +164,8 @@ bool is_identifier(std::string_view text) {
 }  // namespace
 
 std::string host_entry::text() const {
-    if (is_local()) return host.empty() ? "the local socket" : host;
+    if (is_local())
+        return host.empty() ? "the local socket" : host + "/.s.PGSQL." + std::to_string(port);
     const auto& name = host.empty() ? address : host;
     const bool is_v6 = name.find(':') != std::string::npos;
     return (is_v6 ? "[" + name + "]" : name) + ":" + std::to_string(port);
@@ -255,11 +256,13 @@ std::string describe(const options& settings) {
     std::string text = "postgresql://";
     for (const auto& each : parsed.hosts) {
         if (&each != parsed.hosts.data()) text += ',';
-        if (!each.is_local())
+        if (!each.is_local()) {
             text += each.text();
-        else if (!each.host.empty())
-            for (const char c : each.host)
-                text += c == '/' ? std::string("%2F") : std::string(1, c);
+            continue;
+        }
+        for (const char c : each.host)
+            text += c == '/' ? std::string("%2F") : std::string(1, c);
+        if (each.port != 5432) text += ":" + std::to_string(each.port);
     }
     if (!parsed.database.empty()) text += "/" + core::encode_path(parsed.database);
     const options default_options;

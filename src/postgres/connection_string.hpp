@@ -24,7 +24,7 @@ struct host_entry {
     [[nodiscard]] bool is_local() const noexcept {
         return address.empty() && (host.empty() || host.front() == '/' || host.front() == '@');
     }
-    // "db.example:5432", "[::1]:5432", or the folder of a Unix socket.
+    // "db.example:5432", "[::1]:5432", or the path of a Unix socket.
     [[nodiscard]] std::string text() const;
 };
 

@@ -40,6 +40,11 @@ bool is_tls_failure(const server_error& failure) {
            failure.message.find("certificate") != std::string::npos;
 }
 
+bool is_foreign_reply(const server_error& failure) {
+    return failure.message.find("received invalid response") != std::string::npos ||
+           failure.message.find("expected authentication request") != std::string::npos;
+}
+
 }  // namespace
 
 std::string first_line(std::string_view message) {
@@ -116,6 +121,9 @@ error connect_error(const server_error& failure, const error_place& place, bool 
                                        "variable PGPASSWORD or libpq's password file."};
     if (failure.sqlstate == "3D000")
         return {errc::bad_option, begin + quote(failure) + "; name another database."};
+    if (failure.sqlstate.empty() && is_foreign_reply(failure))
+        return {errc::protocol, begin + "it does not speak the protocol of PostgreSQL, " +
+                                    quote(failure) + "; check host and port."};
     if (failure.sqlstate.empty() && is_tls_failure(failure))
         return {errc::refused, begin + quote(failure) + "; check sslmode, sslrootcert and the "
                                                         "server's certificate."};

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// URLs and connection strings of PostgreSQL. Bad ones: one sentence each, without the password.
+#include "postgres/connection.hpp"
+#include "postgres/connection_string.hpp"
+
+#include <pawl/error.hpp>
+#include <pawl/postgres.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+namespace pawl::postgres {
+namespace {
+
+class PostgresOptions : public testing::Test {
+protected:
+    PostgresOptions() {
+        for (const char* each : {"PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE",
+                                 "PGTARGETSESSIONATTRS", "PGCONNECT_TIMEOUT"})
+            ::unsetenv(each);
+    }
+
+    static connection_string parsed(std::string_view url) {
+        return parse_connection(parse_options(url).connection);
+    }
+    static std::optional<error> failure_of(std::string_view url) {
+        try {
+            static_cast<void>(at(url));
+            return std::nullopt;
+        } catch (const error& failed) {
+            return failed;
+        }
+    }
+    static std::optional<error> failure_of(const options& settings) {
+        try {
+            static_cast<void>(at(settings));
+            return std::nullopt;
+        } catch (const error& failed) {
+            return failed;
+        }
+    }
+};
+
+testing::AssertionResult says(const std::optional<error>& failed, errc code,
+                              std::string_view words) {
+    if (!failed) return testing::AssertionFailure() << "no error";
+    const std::string_view sentence = failed->what();
+    if (failed->reason() != code || sentence.find(words) == sentence.npos)
+        return testing::AssertionFailure() << failed->code().message() << ": " << sentence;
+    if (!sentence.ends_with('.') || sentence.find("secret") != sentence.npos)
+        return testing::AssertionFailure() << "not a sentence, or with a password: " << sentence;
+    return testing::AssertionSuccess();
+}
+
+TEST_F(PostgresOptions, AUrlHasPawlsOptionsAndThoseOfLibpq) {
+    const auto settings = parse_options(
+        "postgresql://user:secret@db1,db2:5433/shop?schema=locks&sslmode=require&namespace=a%20b"
+        "&after_failover=go&make_schema=no&connect_timeout=3");
+    EXPECT_EQ(settings.schema, "locks");
+    EXPECT_EQ(settings.name_space, "a b");
+    EXPECT_EQ(settings.after_failover, after_failover::go);
+    EXPECT_FALSE(settings.make_schema);
+    EXPECT_EQ(settings.connection,
+              "postgresql://user:secret@db1,db2:5433/shop?sslmode=require&connect_timeout=3");
+    const auto connection = parse_connection(settings.connection);
+    ASSERT_EQ(connection.hosts.size(), 2U);
+    EXPECT_EQ(connection.hosts[0].text(), "db1:5432");
+    EXPECT_EQ(connection.hosts[1].text(), "db2:5433");
+    EXPECT_EQ(connection.timeout, std::chrono::seconds(3));
+    EXPECT_EQ(connection.database, "shop");
+}
+
+TEST_F(PostgresOptions, AConnectionStringMayHaveAddresses) {
+    const auto connection = parse_connection("host=a,b hostaddr=127.0.0.1,::1 port=7 user=u");
+    ASSERT_EQ(connection.hosts.size(), 2U);
+    EXPECT_EQ(connection.hosts[1].host, "b");
+    EXPECT_EQ(connection.hosts[1].address, "::1");
+    EXPECT_EQ(connection.hosts[1].port, 7);
+    EXPECT_EQ(connection.parameters.size(), 1U);
+    EXPECT_EQ(parse_connection("hostaddr=::1").hosts.front().text(), "[::1]:5432");
+    EXPECT_EQ(parse_connection("host=/tmp port=6").hosts.front().text(), "/tmp/.s.PGSQL.6");
+    EXPECT_TRUE(parse_connection("").hosts.front().is_local());
+}
+
+TEST_F(PostgresOptions, TheEnvironmentHasWhatTheStringLacks) {
+    ::setenv("PGHOST", "elsewhere", 1);
+    ::setenv("PGPORT", "99", 1);
+    EXPECT_EQ(parse_connection("").hosts.front().text(), "elsewhere:99");
+    EXPECT_EQ(parse_connection("host=here").hosts.front().text(), "here:99");
+    EXPECT_EQ(parse_connection("host=here port=1").hosts.front().text(), "here:1");
+    ::unsetenv("PGHOST");
+    ::unsetenv("PGPORT");
+}
+
+TEST_F(PostgresOptions, ADescriptionHasNoPassword) {
+    EXPECT_EQ(at("postgres://u:secret@db/shop?password=secret&sslmode=require").describe(),
+              "postgresql://db:5432/shop");
+    EXPECT_EQ(at("postgresql://u:secret@a,b:1/x?schema=s&namespace=n").describe(),
+              "postgresql://a:5432,b:1/x?schema=s&namespace=n");
+    EXPECT_EQ(at("postgresql://u@%2Ftmp%2Fpg:6/x").describe(), "postgresql://%2Ftmp%2Fpg:6/x");
+    EXPECT_EQ(at(options{.connection = "host=h password=secret dbname=d"}).describe(),
+              "postgresql://h:5432/d");
+}
+
+TEST_F(PostgresOptions, AMistakenUrlIsSaid) {
+    using enum errc;
+    EXPECT_TRUE(says(failure_of("postgresql://u:secret@h/d?nonesuch=1"), bad_url, "'nonesuch'"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?schema="), bad_url, "schema= is empty"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?schema=a&schema=b"), bad_option, "twice"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?after_failover=1"), bad_url, "wait or go"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?make_schema=1"), bad_url, "yes or no"));
+    EXPECT_TRUE(says(failure_of("postgresql://u:secret@h:x/d"), bad_url, "port"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?service=x"), bad_option, "PGSERVICE"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?replication=1"), bad_option, "replication"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?target_session_attrs=standby"), bad_option,
+                     "target_session_attrs=standby"));
+    EXPECT_FALSE(failure_of("postgresql://h/d?target_session_attrs=read-write"));
+}
+
+TEST_F(PostgresOptions, AMistakenStringIsSaid) {
+    using enum errc;
+    const auto failure = [](options settings) { return failure_of(settings); };
+    EXPECT_TRUE(says(failure({.connection = "host=h password=a secret"}), bad_option,
+                     "not understood"));
+    EXPECT_TRUE(says(failure({.connection = "nonesuch=1"}), bad_option, "not understood"));
+    EXPECT_TRUE(says(failure({.connection = "host=a,b hostaddr=::1"}), bad_option, "lengths"));
+    EXPECT_TRUE(says(failure({.connection = "host=a,b,c port=1,2"}), bad_option, "ports"));
+    EXPECT_TRUE(says(failure({.connection = "port=70000"}), bad_option, "65535"));
+    for (const char* each : {"", "Locks", "a-b", "1a", "pg_locks", "a\"b"})
+        EXPECT_TRUE(says(failure({.schema = each}), bad_option, "schema")) << each;
+    EXPECT_TRUE(says(failure({.schema = std::string(64, 'a')}), bad_option, "schema"));
+    EXPECT_TRUE(says(failure({.name_space = ""}), bad_option, "namespace"));
+    EXPECT_TRUE(says(failure({.name_space = "a\nb"}), bad_option, "namespace"));
+    EXPECT_FALSE(failure({.schema = std::string(63, 'a')}));
+}
+
+TEST_F(PostgresOptions, TheSchemaIsForOneRole) {
+    const auto text = schema_of({.schema = "locks"}, "app");
+    EXPECT_NE(text.find("create table \"locks\".lock ("), text.npos);
+    EXPECT_NE(text.find("create role \"locks_owner\" nologin"), text.npos);
+    EXPECT_NE(text.find("to %I', 'app')"), text.npos);
+    EXPECT_EQ(text.find('@'), text.npos);
+    EXPECT_EQ(schema_of({}).find("nologin"), std::string::npos);
+    for (const char* each : {"a'b", "a\"b", "a$b", "a\nb"})
+        EXPECT_THROW(static_cast<void>(schema_of({}, each)), error) << each;
+}
+
+TEST_F(PostgresOptions, AListIsAnArray) {
+    using list = std::vector<std::string>;
+    EXPECT_EQ(to_text(std::monostate{}), std::nullopt);
+    EXPECT_EQ(to_text(std::int64_t{-5}), "-5");
+    EXPECT_EQ(to_text(list{}), "{}");
+    EXPECT_EQ(to_text(list{"a", "b\"\\{},", ""}), R"({"a","b\"\\{},",""})");
+}
+
+}  // namespace
+}  // namespace pawl::postgres
