@@ -8,9 +8,12 @@ from os.path import join
 from pathlib import Path
 import re
 
-# {name: the requirement of a backend}: the entries of the list with a keyword CONAN.
-backends = dict(re.findall(r'^pawl_backend\((\w+)\n(?:[^)]*\n)? *CONAN "([^"]*)"',
-                           (Path(__file__).parent / "cmake/backends.cmake").read_text(), re.M))
+# {name: the requirements of a backend}: the entries of the list with a keyword CONAN.
+backends = {}
+for backend, lines in re.findall(r"^pawl_backend\((\w+)\n([^)]*)\)", (
+        Path(__file__).parent / "cmake/backends.cmake").read_text(), re.M):
+    for line in re.findall(r"^ *CONAN (.*)", lines, re.M):
+        backends.setdefault(backend, []).extend(re.findall(r'"([^"]*)"', line))
 
 
 class Pawl(ConanFile):
@@ -33,9 +36,9 @@ class Pawl(ConanFile):
 
     def requirements(self):
         self.requires("boost/[>=1.91]", transitive_headers=True)
-        for name, requirement in backends.items():
-            if getattr(self.options, name):
-                self.requires(requirement)
+        for name, requirements in backends.items():
+            for each in requirements if getattr(self.options, name) else ():
+                self.requires(each)
         if self.options.command:
             self.requires("cli11/[>=2.1]")
 

@@ -36,9 +36,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pawl DESTINATION ${CMAKE_INSTALL
 # The packages of the backends in this build, as NAME:PACKAGE.
 set(pawl_backend_packages "")
 foreach(name IN LISTS pawl_backends)
-    if(pawl_backend_${name}_PACKAGE)
-        list(APPEND pawl_backend_packages ${name}:${pawl_backend_${name}_PACKAGE})
-    endif()
+    foreach(package IN LISTS pawl_backend_${name}_PACKAGE)
+        list(APPEND pawl_backend_packages ${name}:${package})
+    endforeach()
 endforeach()
 list(JOIN pawl_known_backends ", " pawl_listed_backends)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pawl-config.cmake.in

@@ -87,7 +87,7 @@ class Completeness(unittest.TestCase):
         spec = importlib.util.spec_from_file_location("conanfile", ROOT / "conanfile.py")
         recipe = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(recipe)
-        self.assertEqual(recipe.backends, {name: entry["CONAN"][0] for name, entry in
+        self.assertEqual(recipe.backends, {name: entry["CONAN"] for name, entry in
                                            backends().items() if "CONAN" in entry})
 
 

@@ -141,7 +141,8 @@ class Rules(unittest.TestCase):
         self.passes("src/core/engine/b.cpp", '#include "../lease/a.hpp"\n', lease)
         self.fails("src/core/util must not", "src/core/util/b.cpp", '#include "../lease/a.hpp"\n',
                    lease)
-        self.fails("no component", "src/core/b.cpp", "int a;\n")
+        for path in ("src/core/b.cpp", "src/core/other/b.cpp", "src/other/b.cpp"):
+            self.fails("no component", path, "int a;\n")
 
     def test_headers(self):
         self.fails("pragma once", "src/core/util/a.hpp", "int a;\n")

@@ -2,7 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 // A backend of one file: exclusive locks with fencing tokens in a folder that several hosts share,
-// for example over NFS. docs/contributing/writing-a-backend.md has the rules that it follows.
+// for example over NFS. docs/contributing/writing-a-backend.md has the rules that it follows, but
+// for one: its calls block the event loop. Where they may be slow, they need a thread of their own.
 #include "folder_locks.hpp"
 
 #include <pawl/error.hpp>

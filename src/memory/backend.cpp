@@ -9,11 +9,6 @@
 #include <pawl/error.hpp>
 #include <pawl/memory.hpp>
 
-#include <boost/asio/this_coro.hpp>
-#include <boost/system/system_error.hpp>
-
-#include <algorithm>
-
 namespace asio = boost::asio;
 
 namespace pawl::memory {
@@ -122,10 +117,7 @@ public:
         const auto shared =
             store_->run(held.name, client_, [&](auto& table) { return table.downgrade(held); });
         if (!shared) co_return std::nullopt;
-        co_return grant{sent_at + held.ttl - drift(held.ttl),
-                        held.fenced ? shared->token : fencing_token{},
-                        {},
-                        false};
+        co_return grant{sent_at + held.ttl - drift(held.ttl), shared->token, {}, false};
     }
 
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {

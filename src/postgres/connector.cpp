@@ -3,6 +3,7 @@
 
 #include "connector.hpp"
 
+#include "doctor.hpp"
 #include "handshake.hpp"
 #include "host_addresses.hpp"
 
@@ -39,6 +40,14 @@ bool has(const parameters& all, std::string_view name) {
     return std::ranges::any_of(all, [name](const auto& each) { return each.first == name; });
 }
 
+constexpr std::string_view server_prefix = "PostgreSQL at ";
+
+// libpq names the numeric address, except of a Unix socket.
+bool is_remote(const PGconn* connected) {
+    const std::string_view address = ::PQhostaddr(connected);
+    return !address.empty() && address != "::1" && !address.starts_with("127.");
+}
+
 }  // namespace
 
 connector::connector(options settings, backend_context context)
@@ -47,7 +56,7 @@ connector::connector(options settings, backend_context context)
       context_(std::move(context)) {}
 
 std::string connector::describe() const {
-    std::string text = "PostgreSQL at ";
+    std::string text(server_prefix);
     for (const auto& each : connection_.hosts) {
         if (&each != connection_.hosts.data()) text += ", ";
         text += each.text();
@@ -90,7 +99,7 @@ time_point connector::limit_of_attempt(std::size_t remaining, time_point give_up
 asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(
     const host_entry& host, const std::string& address, const sql::session_handlers& handlers,
     time_point give_up_at) {
-    const error_place place{"PostgreSQL at " + host.text(), options_.schema};
+    const error_place place{std::string(server_prefix) + host.text(), options_.schema};
     auto opened = co_await open(host, address, place, give_up_at);
     const auto session = std::make_shared<connection>(std::move(opened), place, context_.strand,
                                                       *context_.time);
@@ -148,6 +157,22 @@ parameters connector::parameters_for(const host_entry& host, const std::string& 
     all.emplace_back("client_encoding", "UTF8");
     all.emplace_back("target_session_attrs", "any");
     return all;
+}
+
+asio::awaitable<examination> connector::examine(sql::session& connected, time_point give_up_at) {
+    auto& session = static_cast<connection&>(connected);
+    auto& time = *context_.time;
+    const auto asked_at = time.now();
+    auto sent = session.send(state_query(), {options_.schema});
+    const auto rows = co_await session.wait(std::move(sent), give_up_at);
+    auto state = read_state(rows, session.place());
+    const auto wall_clock = time.wall_clock() - (time.now() - asked_at) / 2;
+    state.clock_offset -= wall_clock.time_since_epoch();
+    state.has_proxy = !session.facts().is_pushed;
+    state.has_tls = ::PQsslInUse(session.handle()) == 1;
+    const auto node = session.place().server.substr(server_prefix.size());
+    state.is_remote = is_remote(session.handle());
+    co_return assess(state, options_, node);
 }
 
 spi::capabilities connector::capabilities() const noexcept {

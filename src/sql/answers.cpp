@@ -14,7 +14,26 @@ parameter mode_of(lock_mode mode) { return static_cast<std::int64_t>(mode); }
 
 // The caller's name for the hold, beside its owner.
 parameter value_of(const claim& requested) {
-    return requested.value.empty() ? parameter() : parameter(requested.value);
+    return requested.value.empty() ? parameter() : parameter(stored_text(requested.value));
+}
+
+// The bytes of the first character; 0 if the text does not begin with a character of UTF-8: RFC
+// 3629.
+std::size_t character_size(std::string_view text) noexcept {
+    const auto byte_at = [text](std::size_t at) {
+        return at < text.size() ? static_cast<unsigned char>(text[at]) : 0U;
+    };
+    const unsigned first = byte_at(0);
+    if (first < 0x80) return 1;
+    if (first < 0xc2 || first > 0xf4) return 0;
+    const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    const unsigned second = byte_at(1);
+    const bool is_overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+    const bool is_outside = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
+    if (is_overlong || is_outside) return 0;
+    for (std::size_t at = 1; at < size; ++at)
+        if ((byte_at(at) & 0xc0U) != 0x80) return 0;
+    return size;
 }
 
 // The next word of the text.
@@ -75,20 +94,56 @@ error unexpected_answer(std::string_view function) {
                                 "the functions of Pawl's schema."};
 }
 
+std::string stored_text(std::string_view name) {
+    static constexpr char digits[] = "0123456789ABCDEF";
+    std::string text;
+    text.reserve(name.size());
+    for (std::size_t at = 0; at < name.size();) {
+        const auto size = character_size(name.substr(at));
+        if (size != 0 && name[at] != '%') {
+            text += name.substr(at, size);
+            at += size;
+            continue;
+        }
+        const auto byte = static_cast<unsigned char>(name[at++]);
+        text += '%';
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+std::string name_of(std::string_view stored) {
+    std::string name;
+    name.reserve(stored.size());
+    for (std::size_t at = 0; at < stored.size(); ++at) {
+        unsigned byte = 0;
+        const auto* first = stored.data() + at + 1;
+        if (stored[at] == '%' && at + 2 < stored.size() &&
+            std::from_chars(first, first + 2, byte, 16).ptr == first + 2) {
+            name += static_cast<char>(byte);
+            at += 2;
+        } else {
+            name += stored[at];
+        }
+    }
+    return name;
+}
+
 call attempt_call(std::string_view function, const caller& from, const claim& requested,
                   bool may_wait) {
     const auto permits = requested.mode == lock_mode::permits ? std::int64_t{requested.permits} : 0;
     return {function,
-            {from.name_space, requested.name, requested.owner, from.facts.client, from.process,
-             value_of(requested), count_ms(requested.ttl), mode_of(requested.mode), permits,
-             std::int64_t{requested.total_permits}, from.place_kind(may_wait)},
+            {from.name_space, stored_text(requested.name), requested.owner, from.facts.client,
+             from.process, value_of(requested), count_ms(requested.ttl), mode_of(requested.mode),
+             permits, std::int64_t{requested.total_permits}, from.place_kind(may_wait)},
             true};
 }
 
 call leave_call(const caller& from, const claim& requested, const std::string& claimed_by,
                 bool keep) {
     return {"leave",
-            {from.name_space, requested.name, requested.owner, from.facts.client,
+            {from.name_space, stored_text(requested.name), requested.owner, from.facts.client,
              from.facts.is_pushed ? claimed_by : std::string(), mode_of(requested.mode),
              std::int64_t{keep}},
             true};
@@ -96,7 +151,7 @@ call leave_call(const caller& from, const claim& requested, const std::string& c
 
 call release_call(const caller& from, const claim& requested) {
     return {"release",
-            {from.name_space, requested.name, requested.owner, from.facts.client,
+            {from.name_space, stored_text(requested.name), requested.owner, from.facts.client,
              mode_of(requested.mode)},
             true};
 }
@@ -105,7 +160,7 @@ call renew_call(const caller& from, std::span<const renewal> renewals) {
     std::vector<std::string> names, owners, modes, ttls;
     for (const auto& each : renewals) {
         const auto& held = each.held->claim;
-        names.push_back(held.name);
+        names.push_back(stored_text(held.name));
         owners.push_back(held.owner);
         modes.push_back(std::to_string(static_cast<int>(held.mode)));
         ttls.push_back(std::to_string(count_ms(each.ttl)));
@@ -117,14 +172,14 @@ call renew_call(const caller& from, std::span<const renewal> renewals) {
 
 call inspect_call(const caller& from, std::string_view name, bool is_prefix) {
     return {"inspect",
-            {from.name_space, std::string(name), from.facts.client, std::int64_t{is_prefix}}};
+            {from.name_space, stored_text(name), from.facts.client, std::int64_t{is_prefix}}};
 }
 
 call batch_call(const caller& from, std::span<const claim> claims) {
     std::vector<std::string> names, owners;
     duration ttl{};
     for (const auto& each : claims) {
-        names.push_back(each.name);
+        names.push_back(stored_text(each.name));
         owners.push_back(each.owner);
         ttl = std::max(ttl, each.ttl);
     }
@@ -184,9 +239,13 @@ message parse_message(std::string_view text) noexcept {
     case 'g':
         parsed.subject = take_word(rest);
         parsed.token = fencing_token(static_cast<std::uint64_t>(take_number(rest)));
-        parsed.window = std::chrono::milliseconds(take_number(rest));
+        parsed.span = std::chrono::milliseconds(take_number(rest));
         parsed.clock = take_number(rest);
-        if (!parsed.token || parsed.window <= duration{} || parsed.clock <= 0) return parsed;
+        if (!parsed.token || parsed.span <= duration{} || parsed.clock <= 0) return parsed;
+        break;
+    case 'n':
+        parsed.subject = take_word(rest);
+        parsed.span = std::chrono::milliseconds(std::max<std::int64_t>(0, take_number(rest)));
         break;
     default: return parsed;
     }
@@ -197,9 +256,9 @@ message parse_message(std::string_view text) noexcept {
 std::vector<lock_info> read_locks(const std::vector<row>& rows) {
     std::vector<lock_info> locks;
     for (const auto& each : rows) {
-        if (locks.empty() || locks.back().name != text_in(each, 0)) {
-            lock_info info{
-                std::string(text_in(each, 0)), {}, static_cast<std::uint64_t>(number_in(each, 1))};
+        auto name = name_of(text_in(each, 0));
+        if (locks.empty() || locks.back().name != name) {
+            lock_info info{std::move(name), {}, static_cast<std::uint64_t>(number_in(each, 1))};
             info.permits = static_cast<std::uint32_t>(number_in(each, 2));
             locks.push_back(std::move(info));
         }

@@ -61,13 +61,19 @@ struct caller {
                                                 time_point asked_at, time_point now);
 [[nodiscard]] release_result read_release(char status) noexcept;
 
-// A message: "g OWNER TOKEN WINDOW CLOCK", "w OWNER", "f OWNER NAME", "l NAME".
+// A name or value as the database has it. What is no UTF-8 is written as %XX, and so is a '%'.
+[[nodiscard]] std::string stored_text(std::string_view name);
+[[nodiscard]] std::string name_of(std::string_view stored);
+
+// A message: "g OWNER TOKEN WINDOW CLOCK", a grant; "n OWNER REMAINING", the waiter is the first
+// one now; "w OWNER", it must ask; "f OWNER NAME", a forced release; "l NAME", a latch. Times are
+// in ms, and the clock in us.
 struct message {
     char kind = '\0';
     std::string_view subject;  // the owner
-    std::string_view name;     // of the lock or latch
+    std::string_view name;     // of the lock or latch, as it is stored
     fencing_token token;
-    duration window{};
+    duration span{};  // the claim window, or what remains of the lease
     std::int64_t clock = 0;
 };
 // Any program may send messages: what is not understood has kind '\0'.

@@ -138,8 +138,8 @@ public:
         const auto compose = [&](const caller& from) {
             asked_at = client->now();
             return call{"downgrade",
-                        {from.name_space, held.name, held.owner, from.facts.client, from.process,
-                         count_ms(held.ttl)},
+                        {from.name_space, stored_text(held.name), held.owner, from.facts.client,
+                         from.process, count_ms(held.ttl)},
                         true};
         };
         const auto answer = co_await client->run(compose, client->try_deadline());
@@ -151,9 +151,10 @@ public:
         time_point asked_at;
         const auto compose = [&](const caller& from) {
             asked_at = client->now();
-            return call{"adopt",
-                        {from.name_space, requested.name, requested.value, requested.owner,
-                         from.facts.client, from.process, count_ms(requested.ttl)}};
+            return call{
+                "adopt",
+                {from.name_space, stored_text(requested.name), stored_text(requested.value),
+                 requested.owner, from.facts.client, from.process, count_ms(requested.ttl)}};
         };
         const auto answer = co_await client->run(compose, client->try_deadline());
         if (!answer.empty() && number_in(answer.front(), 0) < 0)
@@ -166,7 +167,9 @@ public:
         const auto client = client_;
         const auto compose = [name = std::string(name), permits](const caller& from) {
             return call{
-                "resize", {from.name_space, name, from.facts.client, std::int64_t{permits}}, true};
+                "resize",
+                {from.name_space, stored_text(name), from.facts.client, std::int64_t{permits}},
+                true};
         };
         co_await client->run(compose, client->try_deadline());
     }
@@ -174,9 +177,10 @@ public:
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
         const auto client = client_;
         const auto compose = [name = std::string(name), expected](const caller& from) {
-            const auto token =
-                expected ? parameter(static_cast<std::int64_t>(expected.value())) : parameter();
-            return call{"force", {from.name_space, name, from.facts.client, token}, true};
+            parameter token;
+            if (expected) token = static_cast<std::int64_t>(expected.value());
+            return call{
+                "force", {from.name_space, stored_text(name), from.facts.client, token}, true};
         };
         const auto answer = co_await client->run(compose, client->try_deadline());
         co_return is_true(answer);

@@ -19,7 +19,8 @@ namespace {
 call look_call(const caller& from, const std::string& name, const std::string& waiter,
                bool is_waiting) {
     return {"latch_look",
-            {from.name_space, name, waiter, from.facts.client, from.place_kind(is_waiting)}};
+            {from.name_space, stored_text(name), waiter, from.facts.client,
+             from.place_kind(is_waiting)}};
 }
 
 // Not known if there is no row, or it has no count.
@@ -83,7 +84,9 @@ asio::awaitable<bool> table_latches::try_set(std::string_view name, std::uint32_
                                              duration ttl) {
     const auto client = client_;
     const auto compose = [name = std::string(name), count, ttl](const caller& from) {
-        return call{"latch_set", {from.name_space, name, std::int64_t{count}, count_ms(ttl)}, true};
+        return call{"latch_set",
+                    {from.name_space, stored_text(name), std::int64_t{count}, count_ms(ttl)},
+                    true};
     };
     const auto answer = co_await client->run(compose, client->try_deadline());
     co_return status_of(answer) == 'y';
@@ -106,8 +109,8 @@ asio::awaitable<latches::step> table_latches::send_step(std::string name, std::u
     const auto request = core::random_hex(time, 16);
     const auto compose = [&](const caller& from) {
         return call{"latch_step",
-                    {from.name_space, name, request, std::int64_t{steps}, std::int64_t{parties},
-                     count_ms(ttl)},
+                    {from.name_space, stored_text(name), request, std::int64_t{steps},
+                     std::int64_t{parties}, count_ms(ttl)},
                     true};
     };
     const auto give_up_at = client->try_deadline();
@@ -206,7 +209,7 @@ asio::awaitable<latch_info> table_latches::inspect(std::string_view name) {
 asio::awaitable<bool> table_latches::reset(std::string_view name) {
     const auto client = client_;
     const auto compose = [name = std::string(name)](const caller& from) {
-        return call{"latch_reset", {from.name_space, name}, true};
+        return call{"latch_reset", {from.name_space, stored_text(name)}, true};
     };
     const auto answer = co_await client->run(compose, client->try_deadline());
     const auto status = answer.empty() ? std::string_view() : text_in(answer.front(), 0);

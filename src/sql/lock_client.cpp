@@ -75,7 +75,7 @@ public:
 
     asio::awaitable<std::optional<grant>> run();
     // Ends the pause of the attempt in the queue. Without a grant, it asks the database.
-    void notify(const message* granted);
+    void notify(const message& received);
     void on_session_end(const std::string& client);
 
 private:
@@ -209,8 +209,8 @@ asio::awaitable<void> lock_client::acquire_attempt::wait() {
         co_return;  // the attempt was cancelled
     }
     if (pushed_) {
-        const auto granted = *std::exchange(pushed_, std::nullopt);
-        update(granted);
+        const auto result = *std::exchange(pushed_, std::nullopt);
+        update(result);
     } else {
         attempt_.on_wakeup();
     }
@@ -238,15 +238,21 @@ asio::awaitable<void> lock_client::acquire_attempt::leave() {
 }
 
 // The lease of a pushed grant began no earlier than the server's clock says, counted from the time
-// at which the last request was sent.
-void lock_client::acquire_attempt::notify(const message* granted) {
-    if (granted != nullptr && clock_ != 0) {
-        const std::chrono::microseconds since_answer(granted->clock - clock_);
-        core::attempt_result result;
+// at which the last request was sent. A message that comes too late makes the attempt ask.
+void lock_client::acquire_attempt::notify(const message& received) {
+    const auto now = client_.now();
+    core::attempt_result result;
+    if (received.kind == 'g' && clock_ != 0) {
+        const std::chrono::microseconds since_answer(received.clock - clock_);
         result.outcome = core::attempt_result::kind::granted;
-        result.expires = std::min(asked_at_ + since_answer, client_.now()) + granted->window;
-        result.token = granted->token;
+        result.expires = std::min(asked_at_ + since_answer, now) + received.span;
+        result.token = received.token;
         result.needs_renewal = true;
+        if (to_grant(result).deadline > now) pushed_ = result;
+    } else if (received.kind == 'n') {
+        result.outcome = core::attempt_result::kind::waiting;
+        result.expires = now + received.span;
+        result.is_first = true;
         pushed_ = result;
     }
     wakeup_.notify();
@@ -405,19 +411,18 @@ void lock_client::on_message(std::string_view text) {
     const auto position = attempts_.find(received.subject);
     switch (received.kind) {
     case 'g':
-        if (position != attempts_.end()) position->second->notify(&received);
-        break;
+    case 'n':
     case 'w':
-        if (position != attempts_.end()) position->second->notify(nullptr);
+        if (position != attempts_.end()) position->second->notify(received);
         break;
     case 'f':
-        asio::co_spawn(context_.strand,
-                       confirm_loss(shared_from_this(), std::string(received.subject),
-                                    std::string(received.name)),
-                       asio::detached);
+        asio::co_spawn(
+            context_.strand,
+            confirm_loss(shared_from_this(), std::string(received.subject), name_of(received.name)),
+            asio::detached);
         break;
     case 'l':
-        if (on_latch) on_latch(received.name);
+        if (on_latch) on_latch(name_of(received.name));
         break;
     default: break;
     }

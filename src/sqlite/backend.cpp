@@ -147,10 +147,7 @@ public:
         const auto& held = requested.claim;
         const auto result = co_await run([&held](store& file) { return file.downgrade(held); });
         if (!result) co_return std::nullopt;
-        co_return grant{result->expires - drift(held.ttl),
-                        held.fenced ? result->token : fencing_token{},
-                        {},
-                        false};
+        co_return grant{result->expires - drift(held.ttl), result->token, {}, false};
     }
 
     asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {

@@ -115,11 +115,11 @@ void database::abandon() noexcept {
     ::sqlite3_db_config(handle_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
-void database::set_durability(durability level) {
-    if (level == durability_) return;
-    execute(level == durability::full ? "PRAGMA synchronous = FULL"
+void database::set_sync(sync_level level) {
+    if (level == sync_) return;
+    execute(level == sync_level::full ? "PRAGMA synchronous = FULL"
                                       : "PRAGMA synchronous = NORMAL");
-    durability_ = level;
+    sync_ = level;
 }
 
 void database::fail(int code) const {
@@ -232,8 +232,8 @@ void statement::bind(int index, std::int64_t value) {
         connection_.fail(code);
 }
 
-transaction::transaction(database& connection, durability level) : connection_(connection) {
-    connection.set_durability(level);
+transaction::transaction(database& connection, sync_level level) : connection_(connection) {
+    connection.set_sync(level);
     connection.execute("BEGIN IMMEDIATE");
 }
 

@@ -37,7 +37,7 @@ public:
 [[nodiscard]] database_error disk_full(const std::string& path);
 
 // full: on the disk before the commit returns. normal: survives the process, not a power cut.
-enum class durability : std::uint8_t { normal, full };
+enum class sync_level : std::uint8_t { normal, full };
 
 // Used by one thread at a time. Every member throws database_error.
 class database {
@@ -59,7 +59,7 @@ public:
     // After this, closing does not touch the file that is now at the path.
     void abandon() noexcept;
     // Takes effect with the next transaction.
-    void set_durability(durability level);
+    void set_sync(sync_level level);
     // How long a transaction waits while others use the file.
     void set_longest_wait(duration longest) noexcept { longest_wait_ = longest; }
     // A transaction takes well under a millisecond, plus one write to the disk.
@@ -82,7 +82,7 @@ private:
     sqlite3* handle_ = nullptr;
     time_point busy_since_{};
     duration longest_wait_ = default_wait;
-    durability durability_ = durability::full;
+    sync_level sync_ = sync_level::full;
 };
 
 // A prepared statement. `with` binds its arguments in order and starts it again.
@@ -124,7 +124,7 @@ private:
 // BEGIN IMMEDIATE until `commit`, or ROLLBACK. One at a time.
 class transaction {
 public:
-    transaction(database& connection, durability level);
+    transaction(database& connection, sync_level level);
     ~transaction();
     transaction(const transaction&) = delete;
     transaction& operator=(const transaction&) = delete;

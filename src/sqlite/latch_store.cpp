@@ -86,7 +86,7 @@ core::latch_state latch_store::read_state(const std::string& name) {
 }
 
 core::latch_state latch_store::join(const latch_waiter_key& waiter) {
-    return file_.transact(durability::normal, [&](time_point now) -> core::latch_state {
+    return file_.transact(sync_level::normal, [&](time_point now) -> core::latch_state {
         latch_rows rows(file_, waiter.name, now);
         rows.insert_waiter(waiter.id);
         return rows.read();
@@ -94,7 +94,7 @@ core::latch_state latch_store::join(const latch_waiter_key& waiter) {
 }
 
 void latch_store::leave(const latch_waiter_key& waiter) {
-    file_.transact(durability::normal, [&](time_point now) {
+    file_.transact(sync_level::normal, [&](time_point now) {
         latch_rows(file_, waiter.name, now).erase_waiter(waiter.id);
         return true;
     });

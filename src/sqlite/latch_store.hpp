@@ -50,7 +50,7 @@ public:
     // Runs a step in a transaction.
     template <class Step>
     auto run(const std::string& name, Step step) {
-        return file_.transact(durability::normal, [&](time_point now) {
+        return file_.transact(sync_level::normal, [&](time_point now) {
             latch_rows rows(file_, name, now);
             table latch(rows, name, now);
             return step(latch);

@@ -131,7 +131,7 @@ void lock_file::close() noexcept {
 // Deletes the rows of dead clients at names that nobody has requested since.
 void lock_file::delete_expired_rows() {
     const auto now = to_stored(time_.now());
-    transaction deletion(*database_, durability::normal);
+    transaction deletion(*database_, sync_level::normal);
     for (const auto* ended : {"DELETE FROM waiters WHERE " PAWL_ROW_EXPIRED,
                               "DELETE FROM holders WHERE " PAWL_ROW_EXPIRED,
                               "DELETE FROM latches WHERE " PAWL_ROW_EXPIRED,

@@ -48,7 +48,7 @@ public:
     // The step gets the time. It is read after the wait for the file, and before another process
     // can see the changes. The notifications are sent when the changes are on the disk.
     template <class Step>
-    auto transact(durability level, Step step);
+    auto transact(sync_level level, Step step);
     template <class Step>
     auto read(Step step);
     // How long the next transaction waits for other users of the file, at most.
@@ -120,7 +120,7 @@ private:
 };
 
 template <class Step>
-auto lock_file::transact(durability level, Step step) {
+auto lock_file::transact(sync_level level, Step step) {
     const auto longest_wait = std::exchange(longest_wait_, database::default_wait);
     try {
         open(longest_wait);

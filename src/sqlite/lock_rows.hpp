@@ -25,7 +25,7 @@ public:
     static constexpr duration claim_window = sqlite::claim_window;
 
     lock_rows(lock_file& file, const std::string& name, time_point now,
-              durability level = durability::normal) noexcept
+              sync_level level = sync_level::normal) noexcept
         : file_(file),
           sql_(file.sql()),
           ns_(file.name_space()),
@@ -141,7 +141,7 @@ public:
         return file_.is_alive(address);
     }
     // A token must be on the disk before it is used.
-    [[nodiscard]] bool may_grant() const noexcept { return level_ == durability::full; }
+    [[nodiscard]] bool may_grant() const noexcept { return level_ == sync_level::full; }
     fencing_token next_token() {
         return fencing_token(static_cast<std::uint64_t>(file_.issue_token()));
     }
@@ -172,7 +172,7 @@ private:
     statements& sql_;
     const std::string &ns_, &name_;
     const time_point now_;
-    const durability level_;
+    const sync_level level_;
     std::optional<std::vector<holder_row>> holders_;
     bool has_expired_ = false;  // the file has rows of holders that have expired
 };

@@ -59,7 +59,6 @@ private:
     asio::awaitable<void> wait();
     asio::awaitable<void> refresh();
     asio::awaitable<void> leave();
-    void update(const attempt_result& result) noexcept { attempt_.on_result(result); }
     [[nodiscard]] grant to_grant(const attempt_result& result) const;
 
     lock_session& session_;
@@ -113,7 +112,7 @@ asio::awaitable<void> lock_session::acquire_attempt::request() {
     std::optional<error> failure;
     try {
         const auto result = co_await session_.run(job);
-        update(result);
+        attempt_.on_result(result);
         co_return;
     } catch (const error& failed) {
         failure = failed;
@@ -133,21 +132,21 @@ asio::awaitable<void> lock_session::acquire_attempt::wait() {
         co_return;  // the attempt was cancelled
     }
     if (notified_)
-        update(*notified_);
+        attempt_.on_result(*notified_);
     else
         attempt_.on_wakeup();
 }
 
 asio::awaitable<void> lock_session::acquire_attempt::leave() {
     const auto late_grant = co_await session_.leave(requested_, !attempt_.is_cancelled());
-    update(late_grant ? *late_grant : attempt_result{});
+    attempt_.on_result(late_grant ? *late_grant : attempt_result{});
 }
 
 asio::awaitable<void> lock_session::acquire_attempt::refresh() {
     try {
         const auto result =
             co_await session_.run([this](store& file) { return file.refresh(requested_); });
-        update(result);
+        attempt_.on_result(result);
         co_return;
     } catch (const error& failed) {
         const bool is_transient = failed.is_transient();
@@ -291,14 +290,6 @@ void lock_session::notify_attempt(const std::string& owner,
                                   const std::optional<attempt_result>& granted) {
     const auto position = attempts_.find(owner);
     if (position != attempts_.end()) position->second->notify(granted);
-}
-
-void lock_session::throw_if_forked() const {
-    if (is_forked())
-        throw error(
-            errc::unsupported,
-            "This process is a fork, and this client belongs to its parent; fork before the first "
-            "client is made, or exec.");
 }
 
 }  // namespace pawl::sqlite

@@ -48,7 +48,7 @@ public:
     }
 
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
-    void throw_if_forked() const;
+    void throw_if_forked() const { made_in_.throw_if_forked(); }
 
 private:
     class acquire_attempt;
@@ -66,7 +66,7 @@ private:
     backend_context context_;
     const core::fork_mark made_in_;
     std::unordered_map<std::string, acquire_attempt*>
-        attempts_;                              // the attempts in the queue, by owner
+        attempts_;                              // those that have not ended, by owner
     std::atomic<unsigned> posted_effects_ = 0;  // the notifications that wait for the event loop
     core::in_flight operations_;                // `close` waits for them
     std::unique_ptr<store> file_;               // made after the worker, which closes it

@@ -201,7 +201,7 @@ void use_wal(database& connection) {
 }
 
 void make_tables(database& connection, runtime& time, const std::string& boot_id) {
-    transaction creation(connection, durability::full);
+    transaction creation(connection, sync_level::full);
     const auto version = version_of(connection);
     if (version == schema_version) return;  // another process was first
     if (version == 2) {

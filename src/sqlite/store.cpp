@@ -26,7 +26,7 @@ void store::close() noexcept {
 }
 
 template <class Step>
-auto store::run(const std::string& name, durability level, Step step) {
+auto store::run(const std::string& name, sync_level level, Step step) {
     return file_.transact(level, [&](time_point now) {
         lock_rows rows(file_, name, now, level);
         core::lease_table table(rows, now);
@@ -36,8 +36,8 @@ auto store::run(const std::string& name, durability level, Step step) {
 
 template <class Step>
 auto store::run_cheaply(const std::string& name, Step step) {
-    const auto result = run(name, durability::normal, step);
-    return result ? *result : *run(name, durability::full, step);
+    const auto result = run(name, sync_level::normal, step);
+    return result ? *result : *run(name, sync_level::full, step);
 }
 
 attempt_result store::remember_grant(const std::string& owner, attempt_result result) {
@@ -49,7 +49,7 @@ attempt_result store::remember_grant(const std::string& owner, attempt_result re
 
 attempt_result store::try_acquire(const claim& requested, bool may_wait, duration longest_wait) {
     file_.limit_wait(longest_wait);
-    return remember_grant(requested.owner, run(requested.name, durability::full, [&](auto& table) {
+    return remember_grant(requested.owner, run(requested.name, sync_level::full, [&](auto& table) {
                               return table.acquire(requested, may_wait);
                           }));
 }
@@ -87,7 +87,7 @@ release_result store::release(const claim& requested) {
 }
 
 void store::renew(std::span<renewal> batch) {
-    const auto now = file_.transact(durability::normal, [&](time_point set_at) {
+    const auto now = file_.transact(sync_level::normal, [&](time_point set_at) {
         for (auto& entry : batch) {
             const auto& requested = entry.held->claim;
             lock_rows rows(file_, requested.name, set_at);
@@ -107,7 +107,7 @@ void store::renew(std::span<renewal> batch) {
 
 std::optional<attempt_result> store::downgrade(const claim& requested) {
     const auto result =
-        run(requested.name, durability::normal, [&](auto& table) -> std::optional<attempt_result> {
+        run(requested.name, sync_level::normal, [&](auto& table) -> std::optional<attempt_result> {
             // A row of the same owner in another file does not count.
             if (!own_holds_.contains(requested.owner)) return std::nullopt;
             return table.downgrade(requested);
@@ -117,14 +117,14 @@ std::optional<attempt_result> store::downgrade(const claim& requested) {
 }
 
 void store::resize(const std::string& name, std::uint32_t permits) {
-    run(name, durability::full, [&](auto& table) {
+    run(name, sync_level::full, [&](auto& table) {
         table.resize(permits);
         return true;
     });
 }
 
 bool store::force_release(const std::string& name, fencing_token expected) {
-    return run(name, durability::full, [&](auto& table) { return table.force_release(expected); });
+    return run(name, sync_level::full, [&](auto& table) { return table.force_release(expected); });
 }
 
 lock_info store::inspect(const std::string& name) {
@@ -152,7 +152,7 @@ std::vector<lock_info> store::list(const std::string& prefix) {
 
 file_report store::examine() {
     file_report report;
-    const auto began = file_.transact(durability::full, [&](time_point now) {
+    const auto began = file_.transact(sync_level::full, [&](time_point now) {
         // This measures a write to the disk. SQLite writes nothing if nothing has changed, so one
         // token is skipped.
         file_.connection().execute("UPDATE pawl SET last_token = last_token + 1");

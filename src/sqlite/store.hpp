@@ -71,7 +71,7 @@ public:
 private:
     // Runs a step with the lock's `lease_table` in a transaction.
     template <class Step>
-    auto run(const std::string& name, durability level, Step step);
+    auto run(const std::string& name, sync_level level, Step step);
     // As `run`, without waiting for the disk unless the step must serve the queue.
     template <class Step>
     auto run_cheaply(const std::string& name, Step step);

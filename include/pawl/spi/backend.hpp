@@ -7,7 +7,8 @@
 // All calls come from one strand, and several may be in flight at once. Arguments outlive the
 // coroutine. The only sources of time and random numbers are those of `backend_context::time`. The
 // core decides when to renew, and notices the end of every lease. The core has checked names and
-// options. Functions throw pawl::error.
+// options; the bytes of a name need not be UTF-8. Functions throw pawl::error, and when they are
+// cancelled boost::system::system_error.
 #pragma once
 
 #include <pawl/durability.hpp>
@@ -269,8 +270,9 @@ public:
     virtual boost::asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) = 0;
 
     // Turns an exclusive hold into a shared one and renews it, in one step, so that no writer gets
-    // the lock in between. Empty: the hold has ended. Throws if there was no answer; the core then
-    // calls again. Called only with the capability `downgrades`.
+    // the lock in between. The hold keeps its token: of the grant, only the deadline and the stored
+    // value count. Empty: the hold has ended. Throws if there was no answer; the core then calls
+    // again. Called only with the capability `downgrades`.
     virtual boost::asio::awaitable<std::optional<grant>> downgrade(const hold& hold);
 
     // Continues the hold with the value `claim.value`: renews it, so that its lease ends one ttl
@@ -300,7 +302,8 @@ public:
     virtual boost::asio::awaitable<void> close(time_point give_up_at) = 0;
 
     // Why the server of this lock cannot be reached at present, for messages. Empty while it can be
-    // reached. This text becomes the reason in the error of a wait that ends meanwhile.
+    // reached. This text becomes the reason in the error of a wait that ends meanwhile. If it does
+    // not end with a full stop, the core adds what to check.
     [[nodiscard]] virtual std::string unreachable_reason(
         [[maybe_unused]] std::string_view name) const {
         return {};

@@ -5,6 +5,7 @@
 
 #include "../lease/renewal_times.hpp"
 #include "../util/back_off.hpp"
+#include "../util/duration_text.hpp"
 #include "../util/random.hpp"
 #include "attempt_pauses.hpp"
 #include "validate.hpp"

@@ -4,10 +4,10 @@
 #include "validate.hpp"
 
 #include "../store/permits.hpp"
+#include "../util/duration_text.hpp"
 
 #include <pawl/error.hpp>
 
-#include <array>
 #include <optional>
 #include <string>
 
@@ -32,26 +32,6 @@ void check_replica_count(durability wanted) {
 }
 
 }  // namespace
-
-std::string duration_text(duration length) {
-    using namespace std::chrono_literals;
-    struct unit {
-        const char* name;
-        duration size;
-    };
-    static constexpr std::array<unit, 5> units{
-        {{" d", 24h}, {" h", 1h}, {" min", 1min}, {" s", 1s}, {" ms", 1ms}}};
-    if (length == forever) return "forever";
-    if (length < 0ms) return "less than 0";
-    std::string text;
-    for (const auto& each : units) {
-        if (length < each.size) continue;
-        if (!text.empty()) text += ' ';
-        text += std::to_string(length / each.size) + each.name;
-        length %= each.size;
-    }
-    return text.empty() ? "0 ms" : text;
-}
 
 void check_name(std::string_view name) {
     if (name.empty())

@@ -9,7 +9,6 @@
 #include <pawl/client_options.hpp>
 #include <pawl/options.hpp>
 
-#include <string>
 #include <string_view>
 
 namespace pawl::core {
@@ -29,7 +28,5 @@ void check_value(std::string_view value, const lock_options& options,
                  const capabilities& capabilities);
 void check_polling(const polling& retry);
 void check_client_options(const client_options& options);
-// For messages: "1 min 30 s".
-[[nodiscard]] std::string duration_text(duration length);
 
 }  // namespace pawl::core

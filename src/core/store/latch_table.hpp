@@ -31,7 +31,7 @@ concept latch_rows = requires(Rows rows, const latch_entry& entry) {
     rows.erase();
     // Larger than every generation before, of all names.
     { rows.next_generation() } -> std::same_as<std::uint64_t>;
-    // After the transaction.
+    // The messages are sent after the transaction.
     rows.notify_waiters();
     { rows.count_waiters() } -> std::convertible_to<std::uint64_t>;
 };

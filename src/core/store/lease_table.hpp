@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The steps of the protocol over the rows of one lock: for stores that keep holders and waiters.
+// The steps of the protocol over the rows of one lock: for stores whose rows the client reads and
+// writes itself, in a local transaction. A step has no co_await, so it cannot wait for a server.
 #pragma once
 
 #include "../util/plus.hpp"
 #include "../util/spi.hpp"
+#include "attempt_result.hpp"
 #include "permits.hpp"
 #include "queue_policy.hpp"
 
@@ -38,18 +40,6 @@ struct holder_row : lock_share {
     std::chrono::system_clock::time_point since{};
     time_point expires{};
     fencing_token token;
-};
-
-// The result of a step of an acquisition.
-struct attempt_result {
-    // waiting: the claim is in the queue. not_queued: the lock is taken, and the claim is not in
-    // the queue.
-    enum class kind : std::uint8_t { granted, waiting, not_queued };
-    kind outcome = kind::not_queued;
-    time_point expires{};        // granted: the end of the lease; else the first end of a lease
-    fencing_token token;         // only if granted
-    bool needs_renewal = false;  // granted for the claim window only
-    bool is_first = false;       // the first waiter of the queue
 };
 
 // The rows of one lock, as one client uses them in one transaction. A function may throw; then the
@@ -94,8 +84,8 @@ concept lease_rows = requires(
     // Larger than every token of the lock before.
     { rows.next_token() } -> std::same_as<fencing_token>;
     { read.wall_clock() } -> std::same_as<std::chrono::system_clock::time_point>;
-    // After the transaction: the claim has left the queue, with the lock or with an error; or
-    // the hold was ended by force.
+    // The message is sent after the transaction: the claim has left the queue, with the lock or
+    // with an error; or the hold was ended by force.
     rows.notify_waiter(waiter);
     rows.notify_loss(holder);
 };

@@ -4,9 +4,12 @@
 // One claim at a store with a queue, from its request until it is granted, given up or cancelled.
 // It has no I/O and no clock: `next` names the step that the client must carry out, and the client
 // reports the outcome.
+//
+// A failed request counts as one that has changed nothing, as after the rollback of a local
+// transaction. A client that got no answer from a server must undo the request by itself.
 #pragma once
 
-#include "lease_table.hpp"
+#include "attempt_result.hpp"
 
 #include <algorithm>
 
@@ -34,7 +37,7 @@ public:
         return is_cancelled_ && granted() != nullptr ? step::leave : step::end;
     }
     // The end of the wait, if the place must be refreshed at this time. Only the first waiter waits
-    // for the end of a lease.
+    // for the end of a lease. After a failed refresh, nothing else ends the wait.
     [[nodiscard]] time_point wakes_at(time_point refresh_at = time_point::max()) const noexcept {
         const auto latest = std::min(give_up_at_, refresh_at);
         return result_.is_first ? std::min(latest, result_.expires) : latest;

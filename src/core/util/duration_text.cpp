@@ -71,6 +71,19 @@ std::optional<duration> parse_duration(std::string_view text) {
     return sum == forever ? std::nullopt : sum;
 }
 
+std::string core::duration_text(duration length) {
+    if (length == forever) return "forever";
+    if (length < 0ms) return "less than 0";
+    std::string text;
+    for (const unit& each : units) {
+        if (length < each.size) continue;
+        if (!text.empty()) text += ' ';
+        text += std::to_string(length / each.size) + ' ' + std::string(each.name);
+        length %= each.size;
+    }
+    return text.empty() ? "0 ms" : text;
+}
+
 duration core::parse_duration_option(std::string_view name, std::string_view value,
                                      const duration_range& range) {
     std::string text(value);

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Durations as values of a URL's options, with the units of `parse_duration`.
+// Durations as text, with the units of `parse_duration`: in messages, and as values of a URL's
+// options.
 #pragma once
 
 #include <pawl/types.hpp>
 
+#include <string>
 #include <string_view>
 
 namespace pawl::core {
+
+// For messages: "1 min 30 s".
+[[nodiscard]] std::string duration_text(duration length);
 
 // The allowed durations of an option, both included.
 struct duration_range {

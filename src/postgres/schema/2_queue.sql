@@ -101,53 +101,6 @@ begin
     return l;
 end $$;
 
--- Ends the leases that are over, and grants the lock to the first waiters as long as they fit.
--- `p_owner`, or null, is the claim of the caller, which is alive: it gets its whole ttl and no
--- message. The others get a claim window of 1.8 s, in which they must renew. Returns the row.
-create function @.serve(p_ns text, p_name text, p_owner text, p_client text) returns @.lock
-language plpgsql as $$
-declare
-    l @.lock;
-    b @.boot;
-    w @.waiter;
-    is_own boolean;
-    claim_window int;
-begin
-    l := @.expire(p_ns, p_name);
-    if l.waiting = 0 or l.owner is not null then return l; end if;
-    select * into b from @.boot;
-    if not found or b.hold_off > clock_timestamp() then return l; end if;
-    for w in select * from @.waiter q where q.ns = p_ns and q.name = p_name order by q.seq loop
-        is_own := w.owner is not distinct from p_owner;
-        if not is_own and (w.expires <= clock_timestamp()
-                or w.expires is null and not @.is_alive(w.client, p_client)) then
-            delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
-            l.waiting := l.waiting - 1;
-            continue;
-        end if;
-        if w.mode = 2 and w.permits > coalesce(l.total, 0) then
-            -- The woken waiter looks, and gets the error.
-            delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
-            l.waiting := l.waiting - 1;
-            if w.expires is null then perform @.ring(w.client, 'w ' || w.owner); end if;
-            continue;
-        end if;
-        exit when not @.fits(l, w.mode, w.permits);
-        delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
-        l.waiting := l.waiting - 1;
-        claim_window := case when is_own then w.ttl else least(w.ttl, 1800) end;
-        l := @.give(l, b.floor, w.owner, w.client, w.who, null, claim_window, w.mode, w.permits);
-        if not is_own and w.expires is null then
-            perform @.ring(w.client, concat_ws(' ', 'g', w.owner, l.fence, claim_window,
-                @.microseconds(clock_timestamp())));
-        end if;
-        exit when w.mode = 0;
-    end loop;
-    update @.lock k set waiting = l.waiting where k.ns = p_ns and k.name = p_name
-        and k.waiting <> l.waiting;
-    return l;
-end $$;
-
 -- The first end of a lease, or of the pause after a failover; null without either.
 create function @.first_end(l @.lock) returns timestamptz language plpgsql as $$
 declare
@@ -162,3 +115,69 @@ begin
     select b.hold_off into pause from @.boot b where b.hold_off > clock_timestamp();
     return least(first_expiry, pause);
 end $$;
+
+-- Tells the first waiter when the lease that it waits for ends: it looks then, if no other message
+-- comes before. A holder that was served may have stopped, and never renew.
+create function @.tell_first(l @.lock) returns void language plpgsql as $$
+declare
+    w @.waiter;
+begin
+    select * into w from @.waiter q where q.ns = l.ns and q.name = l.name order by q.seq limit 1;
+    if found and w.expires is null then
+        perform @.ring(w.client, concat_ws(' ', 'n', w.owner, @.until(@.first_end(l))));
+    end if;
+end $$;
+
+-- Ends the leases that are over, and grants the lock to the first waiters as long as they fit.
+-- `p_owner`, or null, is the claim of the caller, which is alive: it gets its whole ttl and no
+-- message. The others get a claim window of 1.8 s, in which they must renew. Returns the row.
+create function @.serve(p_ns text, p_name text, p_owner text, p_client text) returns @.lock
+language plpgsql as $$
+declare
+    l @.lock;
+    b @.boot;
+    w @.waiter;
+    is_own boolean;
+    was_changed boolean := false;
+    claim_window int;
+begin
+    l := @.expire(p_ns, p_name);
+    if l.waiting = 0 or l.owner is not null then return l; end if;
+    select * into b from @.boot;
+    if not found or b.hold_off > clock_timestamp() then return l; end if;
+    for w in select * from @.waiter q where q.ns = p_ns and q.name = p_name order by q.seq loop
+        is_own := w.owner is not distinct from p_owner;
+        if not is_own and (w.expires <= clock_timestamp()
+                or w.expires is null and not @.is_alive(w.client, p_client)) then
+            delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
+            l.waiting := l.waiting - 1;
+            was_changed := true;
+            continue;
+        end if;
+        if w.mode = 2 and w.permits > coalesce(l.total, 0) then
+            -- The woken waiter looks, and gets the error.
+            delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
+            l.waiting := l.waiting - 1;
+            was_changed := true;
+            if w.expires is null then perform @.ring(w.client, 'w ' || w.owner); end if;
+            continue;
+        end if;
+        exit when not @.fits(l, w.mode, w.permits);
+        delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
+        l.waiting := l.waiting - 1;
+        was_changed := true;
+        claim_window := case when is_own then w.ttl else least(w.ttl, 1800) end;
+        l := @.give(l, b.floor, w.owner, w.client, w.who, null, claim_window, w.mode, w.permits);
+        if not is_own and w.expires is null then
+            perform @.ring(w.client, concat_ws(' ', 'g', w.owner, l.fence, claim_window,
+                @.microseconds(clock_timestamp())));
+        end if;
+        exit when w.mode = 0;
+    end loop;
+    if was_changed then
+        update @.lock k set waiting = l.waiting where k.ns = p_ns and k.name = p_name;
+        if l.waiting > 0 then perform @.tell_first(l); end if;
+    end if;
+    return l;
+end $$;
+

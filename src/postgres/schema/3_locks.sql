@@ -197,6 +197,7 @@ create function @.leave(p_ns text, p_name text, p_owner text, p_client text, p_c
 language plpgsql as $$
 declare
     l @.lock;
+    place bigint;
     was_held boolean := false;
 begin
     is_over := p_client = p_claimed_by or p_claimed_by = '' or not @.is_alive(p_claimed_by, p_client);
@@ -204,9 +205,14 @@ begin
     if not found then status := 'e'; return; end if;
     l := @.expire(p_ns, p_name);
     if l.waiting > 0 then
-        delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.owner = p_owner;
+        delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.owner = p_owner
+            returning q.seq into place;
         if found then
             update @.lock k set waiting = k.waiting - 1 where k.ns = p_ns and k.name = p_name;
+            if l.owner is not null and not exists (select 1 from @.waiter q
+                    where q.ns = p_ns and q.name = p_name and q.seq < place) then
+                perform @.tell_first(l);
+            end if;
         end if;
     end if;
     if l.owner = p_owner then

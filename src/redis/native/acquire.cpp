@@ -10,11 +10,6 @@
 
 #include <algorithm>
 
-#if defined(__GNUC__) && !defined(__clang__)
-// A false alarm of GCC 12: it sees the delete of a coroutine's frame, but not the new.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-#endif
-
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 

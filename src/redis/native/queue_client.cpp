@@ -12,11 +12,6 @@
 
 #include <charconv>
 
-#if defined(__GNUC__) && !defined(__clang__)
-// A false alarm of GCC 12: it sees the delete of a coroutine's frame, but not the new.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-#endif
-
 namespace asio = boost::asio;
 
 namespace pawl::redis::native {

@@ -17,11 +17,6 @@
 #include <algorithm>
 #include <utility>
 
-#if defined(__GNUC__) && !defined(__clang__)
-// A false alarm of GCC 12: it sees the delete of a coroutine's frame, but not the new.
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-#endif
-
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
@@ -242,7 +237,8 @@ asio::awaitable<std::optional<grant>> waiting_attempt::accept_grant(bool was_ref
         co_return std::nullopt;
     }
     auto outcome = renewal::outcome::extended;
-    // The core renews after an eighth of the window, and must have the answer within it.
+    // The core renews after an eighth of the window at the latest, and must have the answer within
+    // the window.
     const auto time_to_claim =
         std::max(own_waiter.claim_window / 2, scripts_.round_trip() + own_waiter.claim_window / 8);
     if (result.deadline <= access_.now() + time_to_claim) outcome = co_await renew_grant(result);

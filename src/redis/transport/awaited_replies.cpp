@@ -15,7 +15,7 @@ void awaited_replies::add(pending_request::queue& waits_in, pending_request* req
     if (request != nullptr) request->enter(waits_in, number);
 }
 
-void awaited_replies::deliver(reply message) {
+void awaited_replies::deliver(reply&& message) {
     // A reply without a request, such as an error before the server closes the connection.
     if (awaited_.empty()) {
         if (message.type == reply::kind::error) unrequested_error_ = std::move(message.text);

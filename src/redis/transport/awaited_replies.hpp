@@ -24,7 +24,7 @@ public:
     void add(pending_request::queue& waits_in, pending_request* request, unsigned replies,
              bool until_pong);
     // The next reply has arrived. May destroy the request, and add others.
-    void deliver(reply message);
+    void deliver(reply&& message);
 
     // Subscriptions are not counted: their effect ends with the connection anyway.
     [[nodiscard]] bool has_unanswered_requests() const noexcept;

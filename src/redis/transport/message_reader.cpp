@@ -113,7 +113,9 @@ error_code message_reader::parse(std::optional<received_message>& message) {
     if (begin_ == end_) begin_ = end_ = 0;
     parser_.reset();
     checker_.next_message();
-    message = received_message{kind_of(bytes.front()), builder_.take_reply()};
+    auto& received = message.emplace();
+    received.type = kind_of(bytes.front());
+    builder_.take_reply(received.content);
     return {};
 }
 

@@ -29,8 +29,14 @@ class reply_builder {
 public:
     // Add the nodes in the order of their arrival (pre-order).
     void add(const boost::redis::resp3::node_view& node);
-    // Returns the whole reply; the next node begins another one.
-    [[nodiscard]] reply take_reply() { return std::exchange(root_, reply{}); }
+    // Moves the whole reply into `target`; the next node begins another one.
+    void take_reply(reply& target) {
+        target = std::move(root_);
+        root_.type = reply::kind::nil;
+        root_.number = 0;
+        root_.text.clear();
+        root_.items.clear();
+    }
 
 private:
     reply root_;

@@ -64,7 +64,7 @@ void pending_request::wait(completion_handler handler) {
     }
 }
 
-void pending_request::receive(reply message, bool is_last) {
+void pending_request::receive(reply&& message, bool is_last) {
     if (!is_last) {
         earlier_replies.push_back(std::move(message));
         return;

@@ -54,7 +54,7 @@ public:
         queue_ = &waits_in;
         number_ = number;
     }
-    void receive(reply message, bool is_last);
+    void receive(reply&& message, bool is_last);
     void cancel();
     void drop_handler() noexcept;
 

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "doctor.hpp"
+
+#include <charconv>
+#include <utility>
+
+using namespace std::chrono_literals;
+
+namespace pawl::postgres {
+namespace {
+
+using grade = finding::grade;
+
+std::int64_t number_in(const text_value& text) {
+    std::int64_t number = 0;
+    if (text) std::from_chars(text->data(), text->data() + text->size(), number);
+    return number;
+}
+
+finding version_finding(const server_state& state) {
+    const auto major = number_in(state.version);
+    if (major < 14)
+        return {grade::warning, "version", "PostgreSQL " + state.version,
+                "its makers no longer mend it; use a newer one"};
+    return {grade::good, "version", "PostgreSQL " + state.version, ""};
+}
+
+finding disk_finding(const server_state& state) {
+    if (!state.has_fsync)
+        return {grade::bad, "disk", "fsync is off",
+                "a power loss may forget holds and damage the database; set fsync = on"};
+    if (!state.has_full_page_writes)
+        return {grade::warning, "disk", "full_page_writes is off",
+                "a power loss may damage the database; set full_page_writes = on, unless the file "
+                "system never tears a page"};
+    return {grade::good, "disk", "fsync is on", ""};
+}
+
+finding commit_finding(const server_state& state) {
+    if (state.synchronous_commit == "off")
+        return {grade::warning, "synchronous commit", "off",
+                "behind a proxy Pawl cannot change it, so a crash may forget holds; set "
+                "synchronous_commit = on for the role"};
+    return {grade::good, "synchronous commit", state.synchronous_commit, ""};
+}
+
+bool has_durable_standby(const server_state& state) {
+    return !state.synchronous_standbys.empty() && state.synchronous_commit != "off" &&
+           state.synchronous_commit != "local";
+}
+
+finding standby_finding(const server_state& state, const options& settings) {
+    if (has_durable_standby(state))
+        return {grade::good, "standbys", "synchronous: " + state.synchronous_standbys, ""};
+    const auto fact = state.standbys == 0
+                          ? std::string("no standby is connected")
+                          : std::to_string(state.standbys) + ", none of them synchronous";
+    if (settings.after_failover == after_failover::go)
+        return {grade::warning, "standbys", fact,
+                "a failover may forget holds; set synchronous_standby_names, or leave out "
+                "after_failover=go"};
+    return {grade::note, "standbys", fact,
+            "after a failover, nothing is granted for the longest ttl; with "
+            "synchronous_standby_names there is no such pause"};
+}
+
+finding proxy_finding(const server_state& state) {
+    if (!state.has_proxy) return {grade::good, "connection", "direct", ""};
+    return {grade::warning, "connection", "through a proxy that shares connections",
+            "waiters poll, and a forced release is noticed at the next renewal; connect to the "
+            "server itself"};
+}
+
+finding tls_finding(const server_state& state) {
+    if (state.has_tls) return {grade::good, "TLS", "on", ""};
+    if (!state.is_remote) return {grade::good, "TLS", "off, on one host", ""};
+    return {grade::warning, "TLS", "off",
+            "others in the network can read and change what is sent; use sslmode=verify-full"};
+}
+
+finding snapshot_finding(const server_state& state) {
+    if (state.oldest_snapshot < 600)
+        return {grade::good, "oldest snapshot",
+                std::to_string(state.oldest_snapshot) + " s", ""};
+    return {grade::warning, "oldest snapshot", std::to_string(state.oldest_snapshot) + " s",
+            "old rows cannot be removed while it is open, so locks become slower; end the long "
+            "transaction"};
+}
+
+finding rows_finding(const server_state& state) {
+    const auto fact = std::to_string(state.dead_rows);
+    if (state.dead_rows < 100000) return {grade::good, "dead rows", fact, ""};
+    return {grade::warning, "dead rows", fact,
+            "locks become slower; see that autovacuum is on, and run VACUUM on the schema"};
+}
+
+finding rights_finding(const server_state& state) {
+    if (state.is_superuser)
+        return {grade::warning, "rights", "this role is a superuser",
+                "it may do anything to the database; use a role with the rights of `pawl schema`"};
+    if (!state.writers.empty())
+        return {grade::note, "rights", "the tables can be written by " + state.writers,
+                "a role needs only the functions; see the output of `pawl schema` for a role"};
+    return {grade::good, "rights", "nobody but the owner may write the tables", ""};
+}
+
+finding encoding_finding(const server_state& state) {
+    if (state.encoding == "UTF8") return {grade::good, "encoding", "UTF8", ""};
+    return {grade::note, "encoding", state.encoding,
+            "names with other characters are refused; a database with UTF8 takes all names"};
+}
+
+finding clock_finding(const server_state& state) {
+    const auto offset = state.clock_offset / 1ms;
+    const auto fact = std::to_string(offset < 0 ? -offset : offset) + " ms " +
+                      (offset < 0 ? "behind this host's" : "ahead of this host's");
+    if (offset > -1000 && offset < 1000) return {grade::good, "server's clock", fact, ""};
+    return {grade::note, "server's clock", fact,
+            "leases count on the server's clock only; still, one of the two clocks is wrong"};
+}
+
+std::string failover_of(const server_state& state, const options& settings) {
+    if (has_durable_standby(state)) return "holds";
+    if (settings.after_failover == after_failover::wait)
+        return "holds, after a pause of the longest ttl";
+    return "can break: a standby may not know the lock";
+}
+
+guarantee_row guarantees_of(const server_state& state, const options& settings) {
+    guarantee_row row;
+    row.backend = "PostgreSQL";
+    if (!state.has_fsync) row.backend += ", fsync off";
+    if (has_durable_standby(state)) row.backend += ", with a synchronous standby";
+    row.holder_crash = "holds, after the ttl";
+    row.holder_pause = "holds for holders that stop when told";
+    const bool is_durable = state.has_fsync && state.synchronous_commit != "off";
+    row.server_crash = is_durable ? "holds" : "can break on power loss";
+    row.failover = failover_of(state, settings);
+    row.partition = "can break: an old primary that goes on grants the lock, too";
+    row.clock_jump = "can break";
+    row.token = "never goes back while the server's clock is right";
+    return row;
+}
+
+}  // namespace
+
+const char* state_query() noexcept {
+    return R"sql(
+select current_setting('server_version'), current_setting('fsync'),
+    current_setting('full_page_writes'), current_setting('synchronous_commit'),
+    current_setting('synchronous_standby_names'),
+    (select count(*) from pg_stat_get_wal_senders()),
+    (select coalesce(max(extract(epoch from clock_timestamp() - a.xact_start)), 0)::bigint
+        from pg_stat_activity a where a.backend_xmin is not null and a.pid <> pg_backend_pid()),
+    (select coalesce(sum(t.n_dead_tup), 0) from pg_stat_all_tables t where t.schemaname = $1),
+    (select string_agg(r.rolname, ', ' order by r.rolname) from pg_roles r, pg_class c
+        join pg_namespace n on n.oid = c.relnamespace
+        where n.nspname = $1 and c.relname = 'lock' and r.rolcanlogin and not r.rolsuper
+        and has_table_privilege(r.oid, c.oid, 'update')),
+    (select r.rolsuper from pg_roles r where r.rolname = current_user),
+    current_setting('server_encoding'),
+    (extract(epoch from clock_timestamp()) * 1000000)::bigint
+)sql";
+}
+
+server_state read_state(const std::vector<sql::row>& rows, const error_place& place) {
+    if (rows.size() != 1 || rows.front().size() != 12)
+        throw error(errc::protocol, place.server + " sent an unexpected reply to a query.");
+    const auto& row = rows.front();
+    const auto text = [&row](std::size_t i) { return row[i].value_or(""); };
+    server_state state;
+    state.version = text(0).substr(0, text(0).find(' '));
+    state.has_fsync = row[1] != "off";
+    state.has_full_page_writes = row[2] != "off";
+    state.synchronous_commit = text(3);
+    state.synchronous_standbys = text(4);
+    state.standbys = number_in(row[5]);
+    state.oldest_snapshot = number_in(row[6]);
+    state.dead_rows = number_in(row[7]);
+    state.writers = text(8);
+    state.is_superuser = row[9] == "t";
+    state.encoding = text(10);
+    state.clock_offset = std::chrono::microseconds(number_in(row[11]));
+    return state;
+}
+
+examination assess(const server_state& state, const options& settings, const std::string& node) {
+    examination result;
+    result.findings = {version_finding(state),  disk_finding(state),
+                       commit_finding(state),   standby_finding(state, settings),
+                       proxy_finding(state),    tls_finding(state),
+                       snapshot_finding(state), rows_finding(state),
+                       rights_finding(state),   encoding_finding(state),
+                       clock_finding(state)};
+    result.nodes = {{node, "primary"}};
+    result.guarantees = guarantees_of(state, settings);
+    return result;
+}
+
+}  // namespace pawl::postgres
