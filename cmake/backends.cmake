@@ -43,6 +43,7 @@ pawl_backend(postgres
     LIBRARIES PostgreSQL::PostgreSQL
     PKG_CONFIG libpq
     DEBIAN libpq-dev
+    DEBIAN_TESTS postgresql pgbouncer
     CONAN "libpq/[>=14]")
 
 pawl_backend(memory

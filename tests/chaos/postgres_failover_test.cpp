@@ -18,7 +18,7 @@ protected:
     }
     // The standby knows the schema and this ttl, and gets nothing more.
     void cut_standby_off(client& locks, pawl::duration ttl) {
-        (void)locks.try_acquire("warm", {.ttl = ttl}).release();
+        (void)locks.acquire("warm", {.ttl = ttl, .wait = patience}).release();
         standby.catch_up();
         standby.stop_replication();
     }
@@ -105,7 +105,7 @@ TEST_F(PostgresFailover, APlannedOneCostsNothing) {
 //   a client that knows only the standby waits | promotion | it gets the lock
 TEST_F(PostgresFailover, AStandbyGrantsNothing) {
     client locks = direct_client(), early = client_at(standby.url(database));
-    (void)locks.try_acquire("warm", {.ttl = 2s}).release();
+    warm(locks);
     standby.catch_up();
     const auto failed = failure_of([&] { (void)early.try_acquire("it", {.ttl = 2s}); });
     ASSERT_TRUE(failed.has_value());
@@ -158,7 +158,7 @@ TEST_F(PostgresFailover, TokensRiseOverCrashesAndAPromotion) {
 //   a synchronous standby is frozen: no commit is confirmed | a try ends | the standby goes on:
 //   the lock is free or granted, but not left behind
 TEST_F(PostgresFailover, AFrozenSynchronousStandbyLeavesNothingBehind) {
-    client locks = direct_client();
+    client locks = client_at(server.url(database), 1s);
     warm(locks);
     server.set("synchronous_standby_names", "*");
     ASSERT_TRUE(eventually([&] {

@@ -16,8 +16,9 @@ client postgres_fixture::proxied_client(const std::string& suffix) {
     return client_at(proxy.url(database, suffix));
 }
 
-client postgres_fixture::client_at(const std::string& url) {
+client postgres_fixture::client_at(const std::string& url, pawl::duration try_limit) {
     pawl::client_options options;
+    options.try_limit = try_limit;
     options.log = [this](std::string_view line) { client_log.write(line); };
     return client(pawl::from_url(url), options);
 }

@@ -26,7 +26,7 @@ public:
     // To the test's database, directly or through the proxy. `suffix` is the end of the URL.
     [[nodiscard]] client direct_client(const std::string& suffix = {});
     [[nodiscard]] client proxied_client(const std::string& suffix = {});
-    [[nodiscard]] client client_at(const std::string& url);
+    [[nodiscard]] client client_at(const std::string& url, pawl::duration try_limit = 10s);
     // A URL of the test's database for another user.
     [[nodiscard]] std::string url_for(const std::string& user) const;
 
@@ -34,7 +34,9 @@ public:
     [[nodiscard]] std::optional<failure> failure_of(const std::function<void()>& call);
     [[nodiscard]] static try_result result_of_try(client& locks, const std::string& name);
     // Makes the schema, and connects the client.
-    static void warm(client& locks) { (void)locks.try_acquire("warm", {.ttl = 2s}); }
+    static void warm(client& locks) {
+        (void)locks.acquire("warm", {.ttl = 2s, .wait = patience}).release();
+    }
     // Acquires and releases the lock, and expects that each token is larger than the one before.
     static void expect_pairs(client& locks, const std::string& name, int count);
 

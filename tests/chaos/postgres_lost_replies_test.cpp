@@ -37,7 +37,7 @@ TEST_P(PostgresLostReplies, OfAnAcquireLeaveNothingBehind) {
 //   A: try -> fault -> the call fails, or is granted after a delay | B acquires, long before the
 //   lease of A's attempt is over
 TEST_P(PostgresLostReplies, OfATryAreUndone) {
-    client locks = proxied_client(), other = direct_client();
+    client locks = client_at(proxy.url(database), 1s), other = direct_client();
     warm(locks);
     strike("acquire_1");
     (void)failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
@@ -136,7 +136,7 @@ class PostgresSilentWay : public testing::Test, protected postgres_fixture {};
 // the connection lives, and none of its time limits ends that.
 //   A: acquire without its Sync | B's try fails, but ends | the connection ends | B has the lock
 TEST_F(PostgresSilentWay, ALostSyncEndsWithItsConnection) {
-    client locks = proxied_client(), other = direct_client();
+    client locks = client_at(proxy.url(database), 1s), other = client_at(server.url(database), 3s);
     expect_pairs(locks, "it", 1);
     warm(other);
     proxy.inject({.text = "acquire_1", .kind = sql_fault_kind::lose_sync});

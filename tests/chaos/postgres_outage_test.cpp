@@ -67,7 +67,6 @@ TEST_F(PostgresOutage, AnAcquireWaitsForTheServer) {
     held_lock acquired;
     background_task acquiring(
         [&] { acquired = locks.acquire("it", {.ttl = long_ttl, .wait = patience}); });
-    std::this_thread::sleep_for(300ms);  // it finds no server
     EXPECT_EQ(result_of_try(locks, "another"), try_result::failed);
     server.start();
     acquiring.join();
@@ -111,7 +110,7 @@ TEST_F(PostgresOutage, AShortSilenceCostsNothing) {
 }
 
 TEST_F(PostgresOutage, RequestsAtAFrozenServerEnd) {
-    client locks = direct_client();
+    client locks = client_at(server.url(database), 1s);
     warm(locks);
     server.freeze();
     const auto began = boot_clock::now();
@@ -146,7 +145,7 @@ TEST_F(PostgresOutage, AZombieAcquireIsGivenBack) {
     EXPECT_EQ(failed->reason, errc::cancelled);
     server.thaw();
     EXPECT_TRUE(becomes_clean());
-    EXPECT_EQ(result_of_try(locks, "it"), try_result::granted);
+    expect_pairs(locks, "it", 1);
 }
 
 //   A holds | an administrator ends its session | the hold continues in another session
@@ -159,7 +158,7 @@ TEST_F(PostgresOutage, AnEndedSessionCostsNoLock) {
         EXPECT_EQ(lock.state(), lock_state::held);
         ASSERT_TRUE(eventually([&] { return lock.safe_until() > before; }));
     }
-    EXPECT_EQ(result_of_try(other, "it"), try_result::taken);
+    EXPECT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::taken; }));
     EXPECT_EQ(lock.release(), release_result::released);
     EXPECT_TRUE(becomes_clean());
 }

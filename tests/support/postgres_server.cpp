@@ -69,6 +69,15 @@ fs::path data_template() {
     return made;
 }
 
+// The data are a thousand files, which a busy disk is slow to write and to delete.
+fs::path parent_of_data() {
+    constexpr std::uintmax_t plenty = std::uintmax_t{2} << 30;
+    const fs::path in_memory = "/dev/shm";
+    std::error_code none;
+    const auto space = fs::space(in_memory, none);
+    return !none && space.available >= plenty ? in_memory : fs::temp_directory_path();
+}
+
 struct process_facts {
     char state = 'X';  // Z: it has ended
     int parent = 0;
@@ -102,7 +111,8 @@ std::string postgres_programs() {
     return std::max_element(found.begin(), found.end())->second;
 }
 
-postgres_server::postgres_server(postgres_options options) : options_(std::move(options)) {
+postgres_server::postgres_server(postgres_options options)
+    : options_(std::move(options)), folder_(parent_of_data()) {
     make_data();
     write_config();
     // Another program may take the port between the check and the start.

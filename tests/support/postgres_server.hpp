@@ -78,7 +78,7 @@ private:
     void forget_dead_server() const;
 
     postgres_options options_;
-    temp_folder folder_;
+    temp_folder folder_;  // in memory, if there is enough
     std::uint16_t port_ = 0;
     int database_count_ = 0;
     bool is_frozen_ = false;

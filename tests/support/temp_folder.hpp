@@ -14,11 +14,11 @@ namespace support {
 // A temporary folder, removed with its content.
 class temp_folder {
 public:
-    temp_folder() {
-        std::string path = (std::filesystem::temp_directory_path() / "pawl-XXXXXX").string();
+    explicit temp_folder(
+        const std::filesystem::path& parent = std::filesystem::temp_directory_path()) {
+        std::string path = (parent / "pawl-XXXXXX").string();
         if (::mkdtemp(path.data()) == nullptr)
-            throw std::runtime_error("cannot create a folder below " +
-                                     std::filesystem::temp_directory_path().string());
+            throw std::runtime_error("cannot create a folder below " + parent.string());
         path_ = path;
     }
     temp_folder(const temp_folder&) = delete;

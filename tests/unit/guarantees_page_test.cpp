@@ -9,6 +9,10 @@
 #include <pawl/blocking.hpp>
 #include <pawl/memory.hpp>
 
+#if PAWL_WITH_POSTGRES
+#include "postgres/doctor.hpp"
+#endif
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -99,6 +103,29 @@ TEST(GuaranteesPage, HasTheRowsOfRedlock) {
         expect_on_page(line(row, row.failover + "; with Sentinels " + with_sentinels.failover));
     }
 }
+
+#if PAWL_WITH_POSTGRES
+
+TEST(GuaranteesPage, HasTheRowsOfPostgres) {
+    pawl::postgres::options going;
+    going.after_failover = pawl::postgres::after_failover::go;
+    pawl::postgres::server_state state;
+    state.version = "15.4";
+    state.synchronous_commit = "on";
+    for (const bool has_fsync : {true, false}) {
+        state.has_fsync = has_fsync;
+        const auto row = assess(state, {}, "").guarantees;
+        const auto without_pause = assess(state, going, "").guarantees;
+        expect_on_page(line(row, table_cell(row.failover) + "; with `after_failover=go` " +
+                                     table_cell(without_pause.failover)));
+    }
+    state.has_fsync = true;
+    state.synchronous_standbys = "*";
+    const auto row = assess(state, {}, "").guarantees;
+    expect_on_page(line(row, table_cell(row.failover)));
+}
+
+#endif
 
 TEST(GuaranteesPage, HasTheRowOfMemory) {
     const auto row = pawl::blocking::client(pawl::memory::at()).examine().guarantees;
