@@ -184,7 +184,7 @@ message parse_message(std::string_view text) noexcept {
     case 'g':
         parsed.subject = take_word(rest);
         parsed.token = fencing_token(static_cast<std::uint64_t>(take_number(rest)));
-        parsed.window = std::chrono::milliseconds(take_number(rest));
+        parsed.window = limited_milliseconds(take_number(rest));
         parsed.clock = take_number(rest);
         if (!parsed.token || parsed.window <= duration{} || parsed.clock <= 0) return parsed;
         break;
@@ -213,8 +213,9 @@ std::vector<lock_info> read_locks(const std::vector<row>& rows) {
         if (shown.mode == lock_mode::permits)
             shown.permits = static_cast<std::uint32_t>(number_in(each, 6));
         shown.token = token_in(each, 7);
-        shown.since =
-            std::chrono::system_clock::time_point(std::chrono::microseconds(number_in(each, 8)));
+        constexpr std::int64_t latest_us = std::int64_t{1} << 52;  // in the year 2112
+        shown.since = std::chrono::system_clock::time_point(
+            std::chrono::microseconds(std::clamp<std::int64_t>(number_in(each, 8), 0, latest_us)));
         shown.remaining = milliseconds_in(each, 9);
         shown.owner = text_in(each, 3).substr(0, 8);
         auto& info = locks.back();
