@@ -6,6 +6,9 @@
 
 #include "../core/util/spi.hpp"
 
+#include <pawl/error.hpp>
+#include <pawl/examination.hpp>
+
 #include <boost/asio/awaitable.hpp>
 
 #include <cstdint>
@@ -20,8 +23,7 @@
 namespace pawl::sql {
 
 // NULL, a number, a text, or a list of texts.
-using parameter =
-    std::variant<std::monostate, std::int64_t, std::string, std::vector<std::string>>;
+using parameter = std::variant<std::monostate, std::int64_t, std::string, std::vector<std::string>>;
 
 // A call of a function of the schema, without the number of the format in its name.
 struct call {
@@ -41,9 +43,9 @@ public:
 
 // What a new session has learned.
 struct session_facts {
-    std::string client;  // 16 hex digits, random, of this session only
-    bool is_pushed = true;  // false: behind a proxy that shares sessions, where waiters poll
-    std::int64_t boot = 0;  // changes when the server has crashed or failed over
+    std::string client;      // 16 hex digits, random, of this session only
+    bool is_pushed = true;   // false: behind a proxy that shares sessions, where waiters poll
+    std::int64_t boot = 0;   // changes when the server has crashed or failed over
     std::int64_t clock = 0;  // of the server, in us
     duration hold_off{};     // the server grants nothing for so long
 };

@@ -148,16 +148,32 @@ begin
         p_owner, p_client, p_who, p_value, p_ttl, p_mode, p_permits, p_total, p_wait, 'n');
 end $$;
 
--- Tells of a grant whose message was lost, serves the queue if a lease has ended, and keeps the
--- place. A claim that lost its place joins the queue again.
+-- Tells of a grant whose message was lost, serves the queue if a lease or the first waiter has
+-- ended, and keeps the place. A claim that lost its place joins the queue again. While there is
+-- nothing to serve, it only reads.
 create function @.refresh_1(p_ns text, p_name text, p_owner text, p_client text, p_who text,
     p_value text, p_ttl int, p_mode int, p_permits int, p_total int, p_wait int,
     out status "char", out token bigint, out remaining bigint, out is_first boolean, out total int,
     out now bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
+    l @.lock;
+    first_waiter @.waiter;
     has_place boolean;
 begin
+    if p_wait = 1 then
+        select * into l from @.lock k where k.ns = p_ns and k.name = p_name;
+        select * into first_waiter from @.waiter q where q.ns = p_ns and q.name = p_name
+            order by q.seq limit 1;
+        is_first := first_waiter.owner = p_owner;
+        remaining := @.until(@.first_end(l));
+        if remaining > 0 and l.owner is distinct from p_owner
+                and (is_first or @.is_alive(first_waiter.client, p_client))
+                and exists (select 1 from @.waiter q
+                where q.ns = p_ns and q.name = p_name and q.owner = p_owner) then
+            status := 'q'; now := @.microseconds(clock_timestamp()); return;
+        end if;
+    end if;
     -- Its lock must come first: all functions lock the row of the name before other rows.
     perform 1 from @.lock k where k.ns = p_ns and k.name = p_name for update;
     if p_wait = 2 then
@@ -385,14 +401,14 @@ begin
     end if;
     if l.owner is not null then
         was_held := true;
-        perform @.ring(l.client, 'f ' || l.owner);
+        perform @.ring(l.client, 'f ' || l.owner || ' ' || p_name);
         update @.lock k set owner = null, client = null, who = null, value = null
             where k.ns = p_ns and k.name = p_name;
     end if;
     for h in delete from @.holder x where x.ns = p_ns and x.name = p_name
             and (p_expected is null or x.token <= p_expected) returning * loop
         was_held := true;
-        perform @.ring(h.client, 'f ' || h.owner);
+        perform @.ring(h.client, 'f ' || h.owner || ' ' || p_name);
     end loop;
     if l.holders > 0 then
         update @.lock k set holders =

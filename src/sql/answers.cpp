@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "answers.hpp"
+
+#include "../core/store/permits.hpp"
+
+#include <algorithm>
+
+namespace pawl::sql {
+namespace {
+
+parameter mode_of(lock_mode mode) { return static_cast<std::int64_t>(mode); }
+
+// The caller's name for the hold, beside its owner.
+parameter value_of(const claim& requested) {
+    return requested.value.empty() ? parameter() : parameter(requested.value);
+}
+
+// The next word of the text.
+std::string_view take_word(std::string_view& text) noexcept {
+    const auto end = std::min(text.find(' '), text.size());
+    const auto word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return word;
+}
+
+// Any letter of a message may be wrong. 0: no number.
+std::int64_t take_number(std::string_view& text) noexcept {
+    const auto word = take_word(text);
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
+    return parsed.ec == std::errc() && parsed.ptr == word.data() + word.size() ? number : 0;
+}
+
+fencing_token token_in(const row& answer, std::size_t column) {
+    return fencing_token(static_cast<std::uint64_t>(number_in(answer, column)));
+}
+
+// An error for a status of permits; all of them have the stored total.
+error permits_error(char status, const claim& requested, std::uint32_t total) {
+    if (status == 'n') return core::no_total_error(requested);
+    if (status == 't') return core::other_total_error(requested, total);
+    return core::too_many_error(requested, total);
+}
+
+}  // namespace
+
+std::int64_t number_in(const row& answer, std::size_t column, std::int64_t fallback) {
+    if (column >= answer.size() || !answer[column]) return fallback;
+    const auto& text = *answer[column];
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
+        throw error(errc::protocol, "The database answered '" + text +
+                                        "' in place of a number; see that no other program "
+                                        "changed the functions of Pawl's schema.");
+    return number;
+}
+
+std::string_view text_in(const row& answer, std::size_t column) noexcept {
+    if (column >= answer.size() || !answer[column]) return {};
+    return *answer[column];
+}
+
+char status_of(const std::vector<row>& answer) noexcept {
+    if (answer.empty()) return '\0';
+    const auto text = text_in(answer.front(), 0);
+    return text.empty() ? '\0' : text.front();
+}
+
+error unexpected_answer(std::string_view function) {
+    return {errc::protocol, "The database's function " + std::string(function) +
+                                "_1 gave an unexpected answer; see that no other program changed "
+                                "the functions of Pawl's schema."};
+}
+
+call attempt_call(std::string_view function, const caller& from, const claim& requested,
+                  bool may_wait) {
+    const auto permits = requested.mode == lock_mode::permits ? std::int64_t{requested.permits} : 0;
+    return {function,
+            {from.name_space, requested.name, requested.owner, from.facts.client, from.process,
+             value_of(requested), count_ms(requested.ttl), mode_of(requested.mode), permits,
+             std::int64_t{requested.total_permits}, from.place_kind(may_wait)},
+            true};
+}
+
+call leave_call(const caller& from, const claim& requested, const std::string& claimed_by,
+                bool keep) {
+    return {"leave",
+            {from.name_space, requested.name, requested.owner, from.facts.client,
+             from.facts.is_pushed ? claimed_by : std::string(), mode_of(requested.mode),
+             std::int64_t{keep}},
+            true};
+}
+
+call release_call(const caller& from, const claim& requested) {
+    return {"release",
+            {from.name_space, requested.name, requested.owner, from.facts.client,
+             mode_of(requested.mode)},
+            true};
+}
+
+call renew_call(const caller& from, std::span<const renewal> renewals) {
+    std::vector<std::string> names, owners, modes, ttls;
+    for (const auto& each : renewals) {
+        const auto& held = each.held->claim;
+        names.push_back(held.name);
+        owners.push_back(held.owner);
+        modes.push_back(std::to_string(static_cast<int>(held.mode)));
+        ttls.push_back(std::to_string(count_ms(each.ttl)));
+    }
+    return {"renew",
+            {from.name_space, from.facts.client, std::move(names), std::move(owners),
+             std::move(modes), std::move(ttls)}};
+}
+
+call inspect_call(const caller& from, std::string_view name, bool is_prefix) {
+    return {"inspect",
+            {from.name_space, std::string(name), from.facts.client, std::int64_t{is_prefix}}};
+}
+
+call batch_call(const caller& from, std::span<const claim> claims) {
+    std::vector<std::string> names, owners;
+    duration ttl{};
+    for (const auto& each : claims) {
+        names.push_back(each.name);
+        owners.push_back(each.owner);
+        ttl = std::max(ttl, each.ttl);
+    }
+    return {"acquire_batch",
+            {from.name_space, std::move(names), std::move(owners), from.facts.client, from.process,
+             count_ms(ttl)},
+            true};
+}
+
+core::attempt_result read_attempt(const claim& requested, const row& answer, time_point asked_at,
+                                  time_point now) {
+    core::attempt_result result;
+    const auto status_text = text_in(answer, 0);
+    const char status = status_text.empty() ? '\0' : status_text.front();
+    switch (status) {
+    case 'g': {
+        const auto lease = milliseconds_in(answer, 2);
+        result.outcome = core::attempt_result::kind::granted;
+        result.expires = asked_at + lease;
+        result.token = token_in(answer, 1);
+        result.needs_renewal = lease < requested.ttl;
+        return result;
+    }
+    case 'q':
+        result.outcome = core::attempt_result::kind::waiting;
+        result.is_first = text_in(answer, 3).starts_with('t') || text_in(answer, 3) == "1";
+        [[fallthrough]];
+    case 'b':
+        result.expires =
+            answer.size() > 2 && answer[2] ? now + milliseconds_in(answer, 2) : time_point::max();
+        return result;
+    case 'n':
+    case 't':
+    case 'm':
+        throw permits_error(status, requested, static_cast<std::uint32_t>(number_in(answer, 4)));
+    default: throw unexpected_answer("acquire");
+    }
+}
+
+release_result read_release(char status) noexcept {
+    if (status == 'r') return release_result::released;
+    return status == 't' ? release_result::taken_over : release_result::expired;
+}
+
+message parse_message(std::string_view text) noexcept {
+    message parsed;
+    if (text.size() < 3 || text[1] != ' ') return parsed;
+    const char kind = text.front();
+    auto rest = text.substr(2);
+    switch (kind) {
+    case 'l': parsed.name = rest; break;
+    case 'f':
+        parsed.subject = take_word(rest);
+        parsed.name = rest;
+        break;
+    case 'w': parsed.subject = rest; break;
+    case 'g':
+        parsed.subject = take_word(rest);
+        parsed.token = fencing_token(static_cast<std::uint64_t>(take_number(rest)));
+        parsed.window = std::chrono::milliseconds(take_number(rest));
+        parsed.clock = take_number(rest);
+        if (!parsed.token || parsed.window <= duration{} || parsed.clock <= 0) return parsed;
+        break;
+    default: return parsed;
+    }
+    parsed.kind = kind;
+    return parsed;
+}
+
+std::vector<lock_info> read_locks(const std::vector<row>& rows) {
+    std::vector<lock_info> locks;
+    for (const auto& each : rows) {
+        if (locks.empty() || locks.back().name != text_in(each, 0)) {
+            lock_info info{
+                std::string(text_in(each, 0)), {}, static_cast<std::uint64_t>(number_in(each, 1))};
+            info.permits = static_cast<std::uint32_t>(number_in(each, 2));
+            locks.push_back(std::move(info));
+        }
+        if (each.size() < 10 || !each[3]) continue;
+        auto process = text_in(each, 4);
+        holder shown;
+        shown.host = take_word(process);
+        shown.pid = take_number(process);
+        shown.command = process;
+        shown.mode = static_cast<lock_mode>(std::clamp<std::int64_t>(number_in(each, 5), 0, 2));
+        if (shown.mode == lock_mode::permits)
+            shown.permits = static_cast<std::uint32_t>(number_in(each, 6));
+        shown.token = token_in(each, 7);
+        shown.since =
+            std::chrono::system_clock::time_point(std::chrono::microseconds(number_in(each, 8)));
+        shown.remaining = milliseconds_in(each, 9);
+        shown.owner = text_in(each, 3).substr(0, 8);
+        auto& info = locks.back();
+        if (info.held_by)
+            info.others.push_back(std::move(shown));
+        else
+            info.held_by = std::move(shown);
+    }
+    for (auto& each : locks)
+        core::set_free_permits(each);
+    return locks;
+}
+
+}  // namespace pawl::sql

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The calls of the schema's functions about locks, and what their answers say. The functions, with
+// the meaning of each status, are in src/postgres/schema/3_locks.sql.
+#pragma once
+
+#include "session.hpp"
+
+#include "../core/store/lease_table.hpp"
+
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pawl::sql {
+
+// The number in a column; `fallback` for NULL. Throws errc::protocol.
+[[nodiscard]] std::int64_t number_in(const row& answer, std::size_t column,
+                                     std::int64_t fallback = 0);
+// Empty for NULL, or if the column is missing.
+[[nodiscard]] std::string_view text_in(const row& answer, std::size_t column) noexcept;
+// The first column's letter; '\0' without one.
+[[nodiscard]] char status_of(const std::vector<row>& answer) noexcept;
+[[nodiscard]] error unexpected_answer(std::string_view function);
+
+[[nodiscard]] inline duration milliseconds_in(const row& answer, std::size_t column) {
+    return std::chrono::milliseconds(number_in(answer, column));
+}
+[[nodiscard]] inline std::int64_t count_ms(duration span) noexcept {
+    return span / std::chrono::milliseconds(1);
+}
+
+// Whose calls they are.
+struct caller {
+    const std::string& name_space;
+    const session_facts& facts;
+    const std::string& process;  // "HOST PID COMMAND"
+
+    // p_wait of the functions.
+    [[nodiscard]] std::int64_t place_kind(bool may_wait) const noexcept {
+        return !may_wait ? 0 : facts.is_pushed ? 1 : 2;
+    }
+};
+
+// acquire and refresh.
+[[nodiscard]] call attempt_call(std::string_view function, const caller& from,
+                                const claim& requested, bool may_wait);
+// Without `keep`, also ends a hold of the claim. `claimed_by` is the session that sent the claim.
+[[nodiscard]] call leave_call(const caller& from, const claim& requested,
+                              const std::string& claimed_by, bool keep);
+[[nodiscard]] call release_call(const caller& from, const claim& requested);
+[[nodiscard]] call renew_call(const caller& from, std::span<const renewal> renewals);
+// All locks whose names begin with `name` if it is a prefix.
+[[nodiscard]] call inspect_call(const caller& from, std::string_view name, bool is_prefix);
+[[nodiscard]] call batch_call(const caller& from, std::span<const claim> claims);
+
+// Throws an error for permits that can never be granted. 'r' is the caller's to check.
+[[nodiscard]] core::attempt_result read_attempt(const claim& requested, const row& answer,
+                                                time_point asked_at, time_point now);
+[[nodiscard]] release_result read_release(char status) noexcept;
+
+// A message: "g OWNER TOKEN WINDOW CLOCK", "w OWNER", "f OWNER NAME", "l NAME".
+struct message {
+    char kind = '\0';
+    std::string_view subject;  // the owner
+    std::string_view name;     // of the lock or latch
+    fencing_token token;
+    duration window{};
+    std::int64_t clock = 0;
+};
+// Any program may send messages: what is not understood has kind '\0'.
+[[nodiscard]] message parse_message(std::string_view text) noexcept;
+
+// The locks in the order of the rows of `inspect`.
+[[nodiscard]] std::vector<lock_info> read_locks(const std::vector<row>& rows);
+
+}  // namespace pawl::sql

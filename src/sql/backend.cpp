@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "backend.hpp"
+
+#include "latches.hpp"
+#include "lock_client.hpp"
+
+#include <boost/asio/this_coro.hpp>
+
+#include <algorithm>
+#include <exception>
+
+namespace asio = boost::asio;
+
+namespace pawl::sql {
+namespace {
+
+bool is_true(const std::vector<row>& answer) noexcept {
+    const auto text = answer.empty() ? std::string_view() : text_in(answer.front(), 0);
+    return text.starts_with('t') || text == "1";
+}
+
+class sql_backend final : public backend {
+public:
+    explicit sql_backend(const std::shared_ptr<lock_client>& client)
+        : client_(client), latches_(client) {}
+
+    // Every coroutine keeps the client: its frame may be the last object that is destroyed.
+    asio::awaitable<std::optional<grant>> acquire(const claim& requested,
+                                                  time_point give_up_at) override {
+        const auto client = client_;
+        client->throw_if_forked();
+        const bool throws = co_await asio::this_coro::throw_if_cancelled();
+        co_await asio::this_coro::throw_if_cancelled(false);
+        std::optional<grant> granted;
+        std::exception_ptr failure;
+        try {
+            granted = co_await client->acquire(requested, give_up_at);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        co_await asio::this_coro::throw_if_cancelled(throws);
+        if (failure) std::rethrow_exception(failure);
+        co_return granted;
+    }
+
+    asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> claims,
+                                                      time_point give_up_at) override {
+        const auto client = client_;
+        client->throw_if_forked();
+        co_return co_await client->acquire_batch(claims, give_up_at);
+    }
+
+    asio::awaitable<void> renew(renewal_batch& batch) override {
+        const auto client = client_;
+        if (client->is_forked() || batch.renewals().empty()) co_return;
+        auto limit = client->now();
+        for (const auto& each : batch.renewals())
+            limit = std::max(limit, each.useful_until);
+        limit = std::min(limit, client->try_deadline());
+        std::vector<row> answer;
+        time_point asked_at;
+        const auto compose = [&](const caller& from) {
+            asked_at = client->now();
+            return renew_call(from, batch.renewals());
+        };
+        try {
+            answer = co_await client->run(compose, limit);
+        } catch (const std::exception&) {
+            co_return;  // the outcomes are unknown
+        }
+        for (std::size_t i = 0; i < std::min(answer.size(), batch.renewals().size()); ++i) {
+            const auto ttl = batch.renewals()[i].ttl;
+            const auto status = text_in(answer[i], 0);
+            if (status == "x")
+                batch.settle(i, renewal::outcome::extended, asked_at + ttl - drift(ttl));
+            else if (status == "m")
+                batch.settle(i, renewal::outcome::missing);
+            else if (status == "r")
+                batch.settle(i, renewal::outcome::refused);
+        }
+    }
+
+    // The flush of the renewal's commit flushes all commits before it, also that of the grant.
+    asio::awaitable<void> confirm_durability(std::span<const hold* const> holds,
+                                             [[maybe_unused]] durability wanted,
+                                             time_point give_up_at) override {
+        const auto client = client_;
+        client->throw_if_forked();
+        const auto limit = give_up_at > client->now() ? give_up_at : client->try_deadline();
+        std::vector<renewal> renewals;
+        for (const auto* each : holds) {
+            renewal wished;
+            wished.held = each;
+            wished.ttl = each->claim.ttl;
+            renewals.push_back(wished);
+        }
+        const auto compose = [&](const caller& from) { return renew_call(from, renewals); };
+        const auto answer = co_await client->run(compose, limit);
+        const auto is_renewed = [](const row& each) { return text_in(each, 0) == "x"; };
+        if (answer.size() != holds.size() || !std::ranges::all_of(answer, is_renewed))
+            throw error(errc::lost, "The hold ended before it was confirmed to be durable.");
+    }
+
+    asio::awaitable<release_result> release(const hold& requested) override {
+        const auto client = client_;
+        if (client->is_forked()) co_return release_result::unknown;
+        co_return co_await client->release(requested.claim);
+    }
+
+    asio::awaitable<lock_info> inspect(std::string_view name) override {
+        const auto client = client_;
+        lock_info info;
+        info.name = name;
+        const auto compose = [&info](const caller& from) {
+            return inspect_call(from, info.name, false);
+        };
+        const auto rows = co_await client->run(compose, client->try_deadline());
+        auto locks = read_locks(rows);
+        if (!locks.empty()) info = std::move(locks.front());
+        co_return info;
+    }
+
+    asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
+        const auto client = client_;
+        const auto compose = [prefix = std::string(prefix)](const caller& from) {
+            return inspect_call(from, prefix, true);
+        };
+        const auto rows = co_await client->run(compose, client->try_deadline());
+        co_return read_locks(rows);
+    }
+
+    asio::awaitable<std::optional<grant>> downgrade(const hold& requested) override {
+        const auto client = client_;
+        const auto& held = requested.claim;
+        time_point asked_at;
+        const auto compose = [&](const caller& from) {
+            asked_at = client->now();
+            return call{"downgrade",
+                        {from.name_space, held.name, held.owner, from.facts.client, from.process,
+                         count_ms(held.ttl)},
+                        true};
+        };
+        const auto answer = co_await client->run(compose, client->try_deadline());
+        co_return grant_of(answer, held, asked_at, requested.grant.stored_value);
+    }
+
+    asio::awaitable<std::optional<grant>> adopt(const claim& requested) override {
+        const auto client = client_;
+        time_point asked_at;
+        const auto compose = [&](const caller& from) {
+            asked_at = client->now();
+            return call{"adopt",
+                        {from.name_space, requested.name, requested.value, requested.owner,
+                         from.facts.client, from.process, count_ms(requested.ttl)}};
+        };
+        const auto answer = co_await client->run(compose, client->try_deadline());
+        if (!answer.empty() && number_in(answer.front(), 0) < 0)
+            throw error(errc::unavailable,
+                        "The database has restarted or failed over; the request is repeated.");
+        co_return grant_of(answer, requested, asked_at, requested.value);
+    }
+
+    asio::awaitable<void> resize(std::string_view name, std::uint32_t permits) override {
+        const auto client = client_;
+        const auto compose = [name = std::string(name), permits](const caller& from) {
+            return call{
+                "resize", {from.name_space, name, from.facts.client, std::int64_t{permits}}, true};
+        };
+        co_await client->run(compose, client->try_deadline());
+    }
+
+    asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
+        const auto client = client_;
+        const auto compose = [name = std::string(name), expected](const caller& from) {
+            const auto token =
+                expected ? parameter(static_cast<std::int64_t>(expected.value())) : parameter();
+            return call{"force", {from.name_space, name, from.facts.client, token}, true};
+        };
+        const auto answer = co_await client->run(compose, client->try_deadline());
+        co_return is_true(answer);
+    }
+
+    asio::awaitable<examination> examine() override {
+        const auto client = client_;
+        client->throw_if_forked();
+        const auto limit = client->try_deadline();
+        const auto used = co_await client->sessions().get(limit);
+        co_return co_await client->sessions().database().examine(*used, limit);
+    }
+
+    asio::awaitable<void> close(time_point give_up_at) override {
+        const auto client = client_;
+        co_await client->close(give_up_at);
+    }
+
+    [[nodiscard]] std::string unreachable_reason(std::string_view) const override {
+        return client_->sessions().unreachable_reason();
+    }
+    spi::latches* latches() noexcept override { return &latches_; }
+    spi::capabilities capabilities() const noexcept override {
+        return client_->sessions().database().capabilities();
+    }
+
+private:
+    static std::optional<grant> grant_of(const std::vector<row>& answer, const claim& held,
+                                         time_point asked_at, const std::string& stored_value) {
+        if (answer.empty()) return std::nullopt;
+        grant granted;
+        granted.deadline = asked_at + held.ttl - drift(held.ttl);
+        granted.stored_value = stored_value;
+        if (held.fenced)
+            granted.token = fencing_token(static_cast<std::uint64_t>(number_in(answer.front(), 0)));
+        return granted;
+    }
+
+    const std::shared_ptr<lock_client> client_;
+    table_latches latches_;
+};
+
+}  // namespace
+
+std::unique_ptr<backend> make_backend(std::unique_ptr<connector> database, std::string name_space,
+                                      const backend_context& context) {
+    return std::make_unique<sql_backend>(
+        lock_client::make(std::move(database), std::move(name_space), context));
+}
+
+}  // namespace pawl::sql
