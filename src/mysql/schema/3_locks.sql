@@ -190,8 +190,9 @@ begin
     select status, token, remaining, if(is_first, 't', 'f'), total, now;
 end//
 
--- Tells of a grant whose message was lost, serves the queue if a lease has ended, and keeps the
--- place. A claim that lost its place joins the queue again.
+-- Tells of a grant whose message was lost, serves the queue if a lease or the first waiter has
+-- ended, and keeps the place. A claim that lost its place joins the queue again. While there is
+-- nothing to serve, it only reads.
 create procedure @.refresh_1(p_ns varbinary(64), p_name varbinary(512), p_owner varbinary(64),
     p_client varbinary(16), p_who varbinary(2000), p_value varbinary(256), p_ttl int, p_mode int,
     p_permits int, p_total int, p_wait int)
@@ -200,15 +201,30 @@ begin
     declare floor, token, remaining, now, w_seq bigint;
     declare hold_off datetime(6);
     declare most_ttl, total int;
-    declare is_first boolean;
+    declare is_first, is_alive boolean default false;
+    declare l_owner, first_owner varbinary(64);
+    declare first_client varbinary(16);
     declare exit handler for sqlexception begin rollback; resignal; end;
     call @.enter(floor, hold_off, most_ttl);
+    select q.seq into w_seq from @.waiter q
+        where q.ns = p_ns and q.name = p_name and q.owner = p_owner limit 1;
+    if p_wait = 1 and w_seq is not null then
+        select k.owner into l_owner from @.lock k where k.ns = p_ns and k.name = p_name;
+        select q.owner, q.client into first_owner, first_client from @.waiter q
+            where q.ns = p_ns and q.name = p_name order by q.seq limit 1;
+        set is_first = first_owner = p_owner;
+        call @.get_alive(first_client, p_client, is_alive);
+        call @.get_first_end(p_ns, p_name, hold_off, remaining);
+    end if;
     if floor is null then
         set status = 'r';
+    elseif remaining > 0 and is_alive and not (l_owner <=> p_owner) then
+        set status = 'q';
     else
         if p_ttl > most_ttl then call @.remember_ttl(p_ttl); end if;
         start transaction;
         call @.lock_row(p_ns, p_name);
+        set w_seq = null;
         select q.seq into w_seq from @.waiter q
             where q.ns = p_ns and q.name = p_name and q.owner = p_owner limit 1;
         if w_seq is not null and p_wait = 2 then
@@ -532,7 +548,7 @@ begin
         end if;
         if l_owner is not null then
             set was_held = true;
-            call @.ring(l_client, concat('f ', l_owner));
+            call @.ring(l_client, concat_ws(' ', 'f', l_owner, p_name));
             call @.clear_owner(p_ns, p_name);
         end if;
         drops: loop
@@ -542,7 +558,7 @@ begin
                 and (p_expected is null or h.token <= p_expected) limit 1;
             if h_owner is null then leave drops; end if;
             set was_held = true;
-            call @.ring(h_client, concat('f ', h_owner));
+            call @.ring(h_client, concat_ws(' ', 'f', h_owner, p_name));
             delete from @.holder where ns = p_ns and name = p_name and owner = h_owner;
         end loop;
         call @.count_holders(p_ns, p_name);
