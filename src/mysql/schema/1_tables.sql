@@ -8,17 +8,16 @@ delimiter //
 set session sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'//
 create database if not exists @//
 
-create table @.meta (
+create table if not exists @.meta (
     one int primary key,
     format int not null,
     timeline int not null,     -- counts the servers that became the one that accepts writes
     server varbinary(255),     -- the identity of the newest of them
     most_ttl int not null,     -- the longest ttl that anybody requested, in ms
     hold_off datetime(6)) engine = innodb//  -- no grants until this time
-insert into @.meta values (1, 1, 0, null, 0, null)//
 
 -- A lock and its exclusive hold. `fence` is the newest token.
-create table @.lock (
+create table if not exists @.lock (
     ns varbinary(64) not null,
     name varbinary(512) not null,
     fence bigint not null,
@@ -35,7 +34,7 @@ create table @.lock (
     primary key (ns, name)) engine = innodb row_format = dynamic//
 
 -- Readers, and holders of permits. `mode`: 0 exclusive, 1 shared, 2 permits.
-create table @.holder (
+create table if not exists @.holder (
     ns varbinary(64) not null,
     name varbinary(512) not null,
     owner varbinary(64) not null,
@@ -50,7 +49,7 @@ create table @.holder (
     primary key (ns, name, owner)) engine = innodb row_format = dynamic//
 
 -- `expires` is null if the client's user lock proves that it waits.
-create table @.waiter (
+create table if not exists @.waiter (
     ns varbinary(64) not null,
     name varbinary(512) not null,
     seq bigint not null auto_increment,
@@ -65,7 +64,7 @@ create table @.waiter (
     key (seq)) engine = innodb row_format = dynamic//
 
 -- Messages that the ear of a client has not yet confirmed.
-create table @.message (
+create table if not exists @.message (
     client varbinary(16) not null,
     seq bigint not null auto_increment,
     sent datetime(6) not null,
@@ -74,7 +73,7 @@ create table @.message (
     key (seq)) engine = innodb row_format = dynamic//
 
 -- A latch that was reset keeps its row, so that no later generation has an earlier number.
-create table @.latch (
+create table if not exists @.latch (
     ns varbinary(64) not null,
     name varbinary(512) not null,
     count bigint not null,
@@ -86,7 +85,7 @@ create table @.latch (
     primary key (ns, name)) engine = innodb row_format = dynamic//
 
 -- The steps that have counted in the present generation and in the one before.
-create table @.latch_step (
+create table if not exists @.latch_step (
     ns varbinary(64) not null,
     name varbinary(512) not null,
     request varbinary(64) not null,
@@ -94,7 +93,7 @@ create table @.latch_step (
     generation bigint not null,
     primary key (ns, name, request)) engine = innodb row_format = dynamic//
 
-create table @.latch_waiter (
+create table if not exists @.latch_waiter (
     ns varbinary(64) not null,
     name varbinary(512) not null,
     owner varbinary(64) not null,
