@@ -131,7 +131,6 @@ asio::awaitable<void> connection::work(std::weak_ptr<connection> weak,
                                        std::shared_ptr<libmariadb_connection> link,
                                        runtime& time) {
     for (;;) {
-        bool is_readable = false;
         {
             const auto self = weak.lock();
             if (!self || self->is_over_) co_return;
@@ -139,9 +138,11 @@ asio::awaitable<void> connection::work(std::weak_ptr<connection> weak,
             if (self->is_over_) co_return;
         }
         const auto ping_at = time.now() + ping_interval;
-        is_readable = co_await link->wait_idle(ping_at);
+        const bool is_readable = co_await link->wait_idle(ping_at);
         const auto self = weak.lock();
-        if (!self || self->is_over_) co_return;
+        // In a fork of the process, the connection closes itself.
+        if (!self || self->is_over_ || self->fork_mark_.is_forked()) co_return;
+        if (link->is_closed()) co_return self->end("no wait for the socket is possible");
         if (!is_readable && time.now() < ping_at) continue;
         // While it is idle, the server says nothing but its farewell.
         const auto failure = co_await link->ping(silence_limit);
@@ -210,7 +211,8 @@ asio::awaitable<void> connection::listen(std::weak_ptr<connection> weak,
             co_return;
         }
         if (ear) co_await listen_with(weak, ear);
-        if (weak.expired()) co_return;
+        if (const auto self = weak.lock(); !self || self->is_over_ || self->fork_mark_.is_forked())
+            co_return;
         co_await pause->wait_until(retry_at);
     }
 }

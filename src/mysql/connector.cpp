@@ -193,26 +193,24 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
         rows_in(co_await link->query(std::string(variables_text), statement_limit), place));
     variables.merge(variables_in(
         rows_in(co_await link->query(std::string(status_text), statement_limit), place)));
-    const auto clock = rows_in(
-        co_await link->query("SELECT UNIX_TIMESTAMP(), CONNECTION_ID()", statement_limit), place);
-    if (clock.empty()) throw sql::unexpected_answer("hello");
     sql::session_facts facts;
     facts.client = core::random_hex(*context_.time, 8);
+    const auto clock = rows_in(
+        co_await link->query("SELECT UNIX_TIMESTAMP(), CONNECTION_ID(), GET_LOCK('pawl." +
+                                 facts.client + "', 0)",
+                             statement_limit),
+        place);
+    if (clock.empty()) throw sql::unexpected_answer("hello");
     const bool is_direct =
         sql::number_in(clock[0], 1) == static_cast<std::int64_t>(::mysql_thread_id(link->get()));
-    facts.is_pushed = options_.push && is_direct && !is_cluster(variables);
+    const bool is_present = sql::number_in(clock[0], 2) == 1;
+    facts.is_pushed = options_.push && is_direct && is_present && !is_cluster(variables);
     // The two statements may see different seconds.
     std::int64_t start = sql::number_in(clock[0], 0);
     start -= sql::number_in({value_of(variables, "uptime")}, 0);
     if (std::abs(start - last_start_) > 2) last_start_ = start;
-
-    std::string settings = "SET autocommit = 1, character_set_results = NULL";
-    if (::mariadb_connection(link->get()) != 0) settings += ", max_statement_time = 5";
-    rows_in(co_await link->query(std::move(settings), statement_limit), place);
-    if (facts.is_pushed)
-        rows_in(co_await link->query("SELECT GET_LOCK('pawl." + facts.client + "', 0)",
-                                     statement_limit),
-                place);
+    if (::mariadb_connection(link->get()) != 0)
+        rows_in(co_await link->query("SET max_statement_time = 5", statement_limit), place);
     const auto hello =
         call_text(options_.schema, "hello",
                   {std::int64_t{options_.after_failover == after_failover::go},

@@ -48,10 +48,12 @@ begin
     declare is_standby boolean default cast(@@global.read_only as char) not in ('0', 'OFF');
     declare remaining, now bigint;
     declare exit handler for sqlexception begin rollback; resignal; end;
+    set autocommit = 1;
     set session transaction isolation level read committed;
     set session innodb_lock_wait_timeout = 1;
     set session lock_wait_timeout = 1;
-    set session wait_timeout = 2147483;
+    -- The client says something every 15 s.
+    set session wait_timeout = 60;
     set @pawl_server = p_server, @pawl_ring = '';
     select m.format, m.timeline, m.server into l_format, l_timeline, l_server
         from @.meta m where m.one = 1;
