@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The SQL that makes Pawl's tables and procedures. Its sources are in the folder `schema`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace pawl::mysql {
+
+// The number of the schema's format, and of the procedures' names.
+inline constexpr int schema_format = 1;
+
+// The statements, in their order. They may be repeated after a failure in between: MariaDB and MySQL
+// have no transactions for tables. The last one says that the schema is complete.
+[[nodiscard]] std::vector<std::string> schema_statements(const std::string& schema);
+
+}  // namespace pawl::mysql
