@@ -69,6 +69,8 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"Redis://h", "'Redis' is not a scheme that this build knows; did you mean redis://?"},
         {"rdiss://h", "'rdiss' is not a scheme that this build knows; did you mean rediss://?"},
         {"sqlite3:/x", "'sqlite3' is not a scheme that this build knows; did you mean sqlite:?"},
+        {"sqlite3:/var/locks.db",
+         "'sqlite3' is not a scheme that this build knows; did you mean sqlite:?"},
         {"mem:x",
          "'mem' is not a scheme that this build knows; begin with one of: redis://, "
          "rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, redis+cluster://, "
