@@ -57,7 +57,7 @@ std::string set_diagnosis::objection_of(std::size_t node) const {
                     ? "perhaps one of an earlier version of Pawl"
                     : asked.other_nodes + " with ttl_max=" + ttl_max_of(asked.other_nodes)) +
                ": all clients must name the same nodes in the same way, with the same ttl_max; "
-               "this one has " +
+               "this client has ttl_max=" +
                ttl_max_of(nodes_.set().nodes);
     case standing::outdated:
         return "another server has joined the set under this name, or this one has got older data "
