@@ -106,6 +106,8 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "rediss+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster "
          "rediss+cluster://HOST1,HOST2,HOST3, for Redlock over independent servers "
          "redlocks://HOST1,HOST2,HOST3."},
+        {"redis://::1", "The URL's IPv6 address has no brackets; write [::1], or [::1]:6379."},
+        {"redlock://fe80::1:6379,b,c", "no brackets; write [::1], or [::1]:6379."},
         {"redis://a,,c", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."},
