@@ -108,6 +108,9 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "redlocks://HOST1,HOST2,HOST3."},
         {"redis://::1", "The URL's IPv6 address has no brackets; write [::1], or [::1]:6379."},
         {"redlock://fe80::1:6379,b,c", "no brackets; write [::1], or [::1]:6379."},
+        {"redis://h?password=s3cret",
+         "The URL's option 'password' is unknown; name a file by password_file, or a variable by "
+         "password_env."},
         {"redis://a,,c", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."},
