@@ -63,7 +63,7 @@ _pawl_names() {
 _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='run elect status ls watch release resize redlock doctor acl bench completion'
+    local verbs='run elect status ls watch release resize redlock doctor acl schema bench completion'
     local service='--on --url-file --local' i
     COMPREPLY=()
 
@@ -145,6 +145,7 @@ _pawl() {
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes --token' ;;
         acl) options+=' --json --for --cluster-node' ;;
+        schema) options+=' --role' ;;
         bench) options+=' --json --for --name' ;;
         completion)
             mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current")

@@ -19,7 +19,7 @@ function __pawl_after_mark
     contains -- -- (commandline -opc)
 end
 
-set -l verbs run elect status ls watch release resize redlock doctor acl bench completion
+set -l verbs run elect status ls watch release resize redlock doctor acl schema bench completion
 set -l named run elect status ls watch release resize
 
 complete -c pawl -f
@@ -35,6 +35,7 @@ complete -c pawl -n __fish_use_subcommand -a resize -d 'Set the number of permit
 complete -c pawl -n __fish_use_subcommand -a redlock -d 'Show, begin or repair a set of nodes'
 complete -c pawl -n __fish_use_subcommand -a doctor -d 'Examine the service'
 complete -c pawl -n __fish_use_subcommand -a acl -d 'Print the least rights for a user of Redis'
+complete -c pawl -n __fish_use_subcommand -a schema -d 'Print the SQL that prepares a database'
 complete -c pawl -n __fish_use_subcommand -a bench -d 'Measure the service'
 complete -c pawl -n __fish_use_subcommand -a completion -d 'Print a completion script'
 
@@ -105,5 +106,7 @@ complete -c pawl -n "__fish_seen_subcommand_from acl" \
     -l for -x -a 'exclusive modes latches admin replicas disk' -d 'What the user does'
 complete -c pawl -n "__fish_seen_subcommand_from acl" \
     -l cluster-node -d 'The server is a node of a cluster'
+complete -c pawl -n "__fish_seen_subcommand_from schema" \
+    -l role -x -d 'The role of the program that locks'
 complete -c pawl -n "__fish_seen_subcommand_from bench" -l name -x -d 'The lock to use'
 complete -c pawl -n "__fish_seen_subcommand_from completion" -a 'bash zsh fish'

@@ -33,6 +33,7 @@ struct arguments {
     std::string lasting = "3s";
     std::string label;
     std::string features;
+    std::string role;
     std::string operation;
     std::string count;
     std::vector<std::string> also;

@@ -153,6 +153,15 @@ void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
         };
     });
 
+    verb = app.add_subcommand("schema", "Print the SQL that prepares a database for locks");
+    verb->add_option("--role", args.role,
+                     "Also make a role that owns the schema, and grant this one what locks need")
+        ->type_name("ROLE");
+    add_location_options(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] { return schema({.location = args.location, .role = args.role}); };
+    });
+
     verb = app.add_subcommand("bench", "Measure the service from this host");
     verb->add_option("--for", args.lasting, "The duration of each of the two measurements (3s)")
         ->type_name("TIME");

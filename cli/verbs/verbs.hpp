@@ -105,6 +105,13 @@ struct acl_options {
 // Contacts no server.
 int acl(const acl_options& options);
 
+struct schema_options {
+    location_options location;
+    std::string role;  // of the program that locks; empty: without a role of its own
+};
+// Contacts no server.
+int schema(const schema_options& options);
+
 struct redlock_options {
     location_options location;
     std::string operation;  // status, init or rejoin

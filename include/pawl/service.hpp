@@ -28,6 +28,10 @@ public:
             spi::backend_context context) const = 0;
         // As service::describe.
         [[nodiscard]] virtual std::string describe() const = 0;
+        // As service::setup_text.
+        [[nodiscard]] virtual std::string setup_text([[maybe_unused]] std::string_view role) const {
+            return {};
+        }
     };
 
     // For authors of backends.
@@ -37,6 +41,13 @@ public:
     // The URL without user, password and connection options, for messages. Two services with the
     // same text have the same locks, but each "memory:" is new.
     [[nodiscard]] std::string describe() const { return definition_->describe(); }
+    // What an administrator carries out before the first use, if programs may not: the SQL of a
+    // schema. With the name of a role, also what gives it the rights that locks need, and no more.
+    // Empty: the service needs no preparation. Does not connect. Throws errc::bad_option for a role
+    // that cannot be named.
+    [[nodiscard]] std::string setup_text(std::string_view role = {}) const {
+        return definition_->setup_text(role);
+    }
     // For clients: makes the backend of one client.
     [[nodiscard]] std::unique_ptr<spi::backend> open(spi::backend_context context) const;
 

@@ -22,6 +22,9 @@ public:
         return sql::make_backend(std::move(database), options_.name_space, std::move(context));
     }
     std::string describe() const override { return postgres::describe(options_); }
+    std::string setup_text(std::string_view role) const override {
+        return schema_of(options_, role);
+    }
 
 private:
     options options_;
