@@ -73,7 +73,7 @@ MAY_INCLUDE = {
     # Measures the same scripts without the library.
     "bench": {"examples", "src/redis/native", "src/redis/scripting"},
 }
-MADE_HEADERS = {"postgres_schema.hpp": "src/postgres/made",
+MADE_HEADERS = {**{f"{name}_schema.hpp": f"src/{name}/made" for name in BACKENDS},
                 "redis_scripts.hpp": "src/redis/native/made",
                 "redisson_scripts.hpp": "src/redis/redisson/made",
                 "redlock_scripts.hpp": "src/redis/redlock/made"}
