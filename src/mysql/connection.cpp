@@ -52,8 +52,8 @@ bool needs_ear(const sql::call& request) {
     if (request.function != "acquire" && request.function != "refresh" &&
         request.function != "latch_look")
         return false;
-    const auto* wait =
-        request.parameters.empty() ? nullptr : std::get_if<std::int64_t>(&request.parameters.back());
+    const auto& all = request.parameters;
+    const auto* wait = all.empty() ? nullptr : std::get_if<std::int64_t>(&all.back());
     return wait != nullptr && *wait == 1;
 }
 

@@ -70,8 +70,8 @@ const std::string& value_of(const server_variables& all, std::string_view name) 
 }
 
 constexpr std::string_view variables_text =
-    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', 'port', "
-    "'datadir', 'wsrep_on', 'group_replication_group_name', 'version')";
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', "
+    "'port', 'datadir', 'wsrep_on', 'group_replication_group_name', 'version')";
 constexpr std::string_view status_text =
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'wsrep_cluster_state_uuid')";
 
@@ -82,7 +82,8 @@ bool is_cluster(const server_variables& all) {
 
 // The nodes of a cluster are one server: they have the same tables and agree on each commit.
 std::string identity_of(const server_variables& all) {
-    if (value_of(all, "wsrep_on") == "ON") return "galera " + value_of(all, "wsrep_cluster_state_uuid");
+    if (value_of(all, "wsrep_on") == "ON")
+        return "galera " + value_of(all, "wsrep_cluster_state_uuid");
     const auto& group = value_of(all, "group_replication_group_name");
     if (!group.empty()) return "group " + group;
     const auto& uuid = value_of(all, "server_uuid");

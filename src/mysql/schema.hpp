@@ -12,8 +12,8 @@ namespace pawl::mysql {
 // The number of the schema's format, and of the procedures' names.
 inline constexpr int schema_format = 1;
 
-// The statements, in their order. They may be repeated after a failure in between: MariaDB and MySQL
-// have no transactions for tables. The last one says that the schema is complete.
+// The statements, in their order. They may be repeated after a failure in between: MariaDB and
+// MySQL have no transactions for tables. The last one says that the schema is complete.
 [[nodiscard]] std::vector<std::string> schema_statements(const std::string& schema);
 
 }  // namespace pawl::mysql
