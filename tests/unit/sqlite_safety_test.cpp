@@ -275,6 +275,20 @@ TEST(SqliteBusy, ATryEndsWithinItsLimitAndSaysSo) {
     hog.run("COMMIT");
 }
 
+// The first use of a file, of which another process has not made a lock file yet.
+TEST(SqliteBusy, ATryThatOpensTheFileEndsWithinItsLimit) {
+    const lock_file_fixture lock_file;
+    sqlite_connection hog(lock_file.path());
+    hog.run("BEGIN EXCLUSIVE");
+    pawl::blocking::client locks(lock_file.service(), {.try_limit = 200ms});
+    const auto try_it = [&] { (void)locks.try_acquire("it", {.ttl = 60s}); };
+    const auto began = pawl::boot_clock::now();
+    EXPECT_TRUE(has_message(failure_of(try_it), errc::unavailable, "for 200 ms"));
+    EXPECT_LT(pawl::boot_clock::now() - began, 2s);
+    hog.run("COMMIT");
+    EXPECT_TRUE(locks.try_acquire("it", {.ttl = 60s}).owns_lock());
+}
+
 TEST(SqliteBusy, AnAcquireCanBeCancelledInABusySpell) {
     const lock_file_fixture lock_file;
     backend_runner holder(lock_file.service());
