@@ -160,6 +160,7 @@ lock_session::lock_session(store::settings store_settings, backend_context conte
                            const worker_factory& make_worker)
     : context_(std::move(context)),
       operations_(*context_.time, context_.strand),
+      jobs_(*context_.time, context_.strand),
       worker_(make_worker(context_.strand, [this] {
           if (file_) file_->close();
       })) {
@@ -235,8 +236,17 @@ asio::awaitable<void> lock_session::close(time_point give_up_at) {
     while (!operations_.empty() && in_time)
         in_time = co_await operations_.wait_until(give_up_at);
     if (!operations_.empty()) file_->stop_waiting();
+    co_await finish_jobs();
     co_await run([](store& file) { return file.close(), true; });
+    co_await finish_jobs();
     worker_->stop();
+}
+
+// Nobody waits for the file any more, and every operation was cancelled, so this is soon. The
+// caller of a job that is dropped with the worker would never continue.
+asio::awaitable<void> lock_session::finish_jobs() {
+    while (!jobs_.empty())
+        co_await jobs_.wait_until(time_point::max());
 }
 
 // Runs on the worker.

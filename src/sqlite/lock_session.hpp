@@ -42,6 +42,7 @@ public:
     template <class Job>
     auto run(Job job) -> boost::asio::awaitable<std::invoke_result_t<Job&, store&>> {
         const core::in_flight::guard operation(operations_);
+        const core::in_flight::guard unfinished_job(jobs_);
         ++context_.counts->requests;
         auto task = [file = file_.get(), job = std::move(job)]() mutable { return job(*file); };
         co_return co_await worker_->run(std::move(task));
@@ -53,6 +54,7 @@ public:
 private:
     class acquire_attempt;
 
+    boost::asio::awaitable<void> finish_jobs();
     void handle_notification(const notification& message);
     void post_effect(std::function<void()> effect);
     void report_loss(const std::string& owner);
@@ -69,6 +71,7 @@ private:
         attempts_;                              // the attempts in the queue, by owner
     std::atomic<unsigned> posted_effects_ = 0;  // the notifications that wait for the event loop
     core::in_flight operations_;                // `close` waits for them
+    core::in_flight jobs_;                      // of the operations: those that `run` has begun
     std::unique_ptr<store> file_;               // made after the worker, which closes it
     std::unique_ptr<worker> worker_;
 };

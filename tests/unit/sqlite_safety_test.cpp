@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 namespace backend_tests {
@@ -287,6 +288,25 @@ TEST(SqliteBusy, ATryThatOpensTheFileEndsWithinItsLimit) {
     EXPECT_LT(pawl::boot_clock::now() - began, 2s);
     hog.run("COMMIT");
     EXPECT_TRUE(locks.try_acquire("it", {.ttl = 60s}).owns_lock());
+}
+
+// A waiter is cancelled while it refreshes its place, and then has to leave the queue.
+TEST(SqliteBusy, ACancelledWaiterEndsBeforeItsClientIsClosed) {
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    const auto lock = holder.acquire_hold("it");
+    const auto counts = std::make_shared<pawl::spi::counters>();
+    backend_runner waiter(lock_file.service(), counts);
+    auto waiting = waiter.start(make_claim("it"));
+    EXPECT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
+    sqlite_connection hog(lock_file.path());
+    hog.run("BEGIN IMMEDIATE");
+    const auto requests = counts->requests.value();
+    EXPECT_TRUE(eventually([&] { return counts->requests.value() > requests; }));
+    waiting.cancel();
+    waiter.close(0s);
+    EXPECT_THROW(waiting.get(), boost::system::system_error);
+    hog.run("COMMIT");
 }
 
 TEST(SqliteBusy, AnAcquireCanBeCancelledInABusySpell) {
