@@ -119,8 +119,7 @@ asio::awaitable<void> lock_session::acquire_attempt::request() {
         failure = failed;
     }
     if (failure->reason() == errc::exhausted) session_.undo_in_background(requested_);
-    const bool is_cancelled = co_await was_cancelled();
-    if (is_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
+    co_await throw_if_cancelled();
     throw error(*failure);
 }
 
@@ -240,6 +239,11 @@ asio::awaitable<void> lock_session::close(time_point give_up_at) {
     co_await run([](store& file) { return file.close(), true; });
     co_await finish_jobs();
     worker_->stop();
+}
+
+asio::awaitable<void> lock_session::throw_if_cancelled() {
+    const bool is_cancelled = co_await was_cancelled();
+    if (is_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
 }
 
 // Nobody waits for the file any more, and every operation was cancelled, so this is soon. The

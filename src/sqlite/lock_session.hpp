@@ -13,6 +13,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -48,12 +49,27 @@ public:
         co_return co_await worker_->run(std::move(task));
     }
 
+    // As `run`, for an operation that ends with this job. If it was cancelled, it fails with that:
+    // a client that closes does not let jobs wait for the file.
+    template <class Job>
+    auto run_last(Job job) -> boost::asio::awaitable<std::invoke_result_t<Job&, store&>> {
+        std::optional<error> failure;
+        try {
+            co_return co_await run(std::move(job));
+        } catch (const error& failed) {
+            failure = failed;
+        }
+        co_await throw_if_cancelled();
+        throw error(*failure);
+    }
+
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
     void throw_if_forked() const;
 
 private:
     class acquire_attempt;
 
+    static boost::asio::awaitable<void> throw_if_cancelled();
     boost::asio::awaitable<void> finish_jobs();
     void handle_notification(const notification& message);
     void post_effect(std::function<void()> effect);

@@ -8,12 +8,14 @@
 
 #include <pawl/blocking.hpp>
 #include <pawl/blocking/latch.hpp>
+#include <pawl/client.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <thread>
 
 namespace backend_tests {
@@ -306,6 +308,28 @@ TEST(SqliteBusy, ACancelledWaiterEndsBeforeItsClientIsClosed) {
     waiting.cancel();
     waiter.close(0s);
     EXPECT_THROW(waiting.get(), boost::system::system_error);
+    hog.run("COMMIT");
+}
+
+// The file is opened by the request.
+TEST(SqliteBusy, ARequestOfAClosedClientIsCancelled) {
+    const lock_file_fixture lock_file;
+    ASSERT_FALSE(try_to_use(lock_file.path()));
+    sqlite_connection hog(lock_file.path());
+    hog.run("BEGIN IMMEDIATE");
+    asio::io_context loop;
+    const pawl::client_options options{.drain = 0s};
+    auto locks =
+        std::make_unique<pawl::client>(loop.get_executor(), lock_file.service(), options);
+    std::optional<boost::system::error_code> ended;
+    locks->async_inspect("it", [&](boost::system::error_code failed, const pawl::lock_info&) {
+        ended = failed;
+    });
+    loop.poll();
+    locks.reset();
+    loop.restart();
+    loop.run();
+    EXPECT_EQ(ended, make_error_code(errc::cancelled));
     hog.run("COMMIT");
 }
 
