@@ -95,7 +95,8 @@ _pawl() {
             ;;
         --for)
             if [[ ${COMP_WORDS[1]} == acl ]]; then
-                mapfile -t COMPREPLY < <(compgen -W 'exclusive modes latches admin' -- "$current")
+                local features='exclusive modes latches admin replicas disk'
+                mapfile -t COMPREPLY < <(compgen -W "$features" -- "$current")
                 return
             fi
             mapfile -t COMPREPLY < <(compgen -W '1s 10s 30s 1min 1h' -- "$current")
@@ -157,6 +158,7 @@ _pawl() {
             run | elect | status | ls | watch | release | resize)
                 _pawl_names "$current"
                 ;;
+            redlock) mapfile -t COMPREPLY < <(compgen -W 'status init rejoin' -- "$current") ;;
         esac
     fi
 }

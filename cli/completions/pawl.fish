@@ -102,7 +102,7 @@ complete -c pawl -n "__fish_seen_subcommand_from redlock" \
 complete -c pawl -n "__fish_seen_subcommand_from bench" \
     -l for -x -a '1s 3s 10s' -d 'The duration of each measurement'
 complete -c pawl -n "__fish_seen_subcommand_from acl" \
-    -l for -x -a 'exclusive modes latches admin' -d 'What the user does'
+    -l for -x -a 'exclusive modes latches admin replicas disk' -d 'What the user does'
 complete -c pawl -n "__fish_seen_subcommand_from acl" \
     -l cluster-node -d 'The server is a node of a cluster'
 complete -c pawl -n "__fish_seen_subcommand_from bench" -l name -x -d 'The lock to use'

@@ -148,16 +148,17 @@ service_location configured_location(const configured_url& selected_url) {
 
 // If several hosts each use their own lock file, they run the same job at the same time without an
 // error. So a URL can be required, and the default is announced.
-service_location location_without_url(const configuration& files) {
+service_location location_without_url(const configuration& files, bool announces_default) {
     if (const auto required = url_required_by(files); !required.empty())
         throw failure(exit_code::config,
                       "No URL is set, and " + required +
                           ", requires one; use --on URL, set PAWL_URL or url in a configuration "
                           "file, or use --local for a lock file of this user.");
     auto result = default_location("the default, because no URL is set");
-    say("No URL is set, so the locks are in " + result.url.substr(result.url.find(':') + 1) +
-        " and exclude only this user's processes on this host; use --on URL, set PAWL_URL or url "
-        "in /etc/pawl/pawl.conf, or use --local to confirm this file.");
+    if (announces_default)
+        say("No URL is set, so the locks are in " + result.url.substr(result.url.find(':') + 1) +
+            " and exclude only this user's processes on this host; use --on URL, set PAWL_URL or "
+            "url in /etc/pawl/pawl.conf, or use --local to confirm this file.");
     return result;
 }
 
@@ -192,7 +193,7 @@ service_location select_location(const location_options& options) {
     if (options.local) return default_location("--local");
     if (service_is_named) return explicit_location(options);
     if (const auto configured = url_of(files)) return configured_location(*configured);
-    return location_without_url(files);
+    return location_without_url(files, options.announces_default);
 }
 
 }  // namespace

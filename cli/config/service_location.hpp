@@ -19,6 +19,7 @@ struct location_options {
     std::optional<std::string> url;       // --on
     std::optional<std::string> url_file;  // --url-file
     bool local = false;                   // --local
+    bool announces_default = true;        // whether a line on stderr names the default file
     std::string variable;                 // PAWL_URL; empty if not set
     std::string file_variable;            // PAWL_URL_FILE; empty if not set
     config_paths files;

@@ -79,7 +79,8 @@ private:
 
     [[noreturn]] void refuse_unreadable(int system_error) const {
         throw failure(exit_code::no_input, "Cannot read '" + path_ + "', which " + named_by_ +
-                                               " names: " + std::strerror(system_error) + ".");
+                                               " names: " + std::strerror(system_error) +
+                                               "; name a file that this user may read.");
     }
 
     const std::string& path_;

@@ -90,11 +90,13 @@ int redlock_set(const redlock_options& options) {
     if (options.operation != "init" && (options.force || options.yes))
         throw failure(exit_code::usage, "Only init has --force and --yes; leave them out of " +
                                             options.operation + ".");
-    const service_location location = find_shared_location(options.location);
+    auto sources = options.location;
+    sources.announces_default = false;  // the default lock file is refused below
+    const service_location location = find_shared_location(sources);
     if (!location.url.starts_with("redlock"))
         throw failure(exit_code::usage,
-                      "Only Redlock has a set of nodes; name them, as in: pawl redlock status --on "
-                      "redlock://HOST1,HOST2,HOST3.");
+                      "Only Redlock has a set of nodes; name them, as in: pawl redlock " +
+                          options.operation + " --on redlock://HOST1,HOST2,HOST3.");
     const blocking::redlock_administration set(redlock::parse(location.secret_url));
     if (options.operation == "init") {
         if (!options.force) {

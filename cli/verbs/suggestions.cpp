@@ -14,13 +14,14 @@ namespace {
 
 using translation = std::pair<std::string_view, std::string_view>;
 
-constexpr std::array<translation, 12> verbs_of_others{{{"lock", "run"},
+constexpr std::array<translation, 13> verbs_of_others{{{"lock", "run"},
                                                        {"exec", "run"},
                                                        {"with", "run"},
                                                        {"unlock", "release"},
                                                        {"list", "ls"},
                                                        {"show", "status"},
                                                        {"info", "status"},
+                                                       {"stat", "status"},
                                                        {"inspect", "status"},
                                                        {"top", "watch"},
                                                        {"check", "doctor"},

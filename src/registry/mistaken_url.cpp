@@ -112,7 +112,10 @@ std::string sentence_without_scheme(std::string_view url, std::span<const url_sc
                (scheme->has_hosts() ? std::string(host) : "") + "?";
     }
     const auto file = std::ranges::find_if(schemes, &url_scheme::is_file);
-    if (file != schemes.end() && looks_like_a_path(url, file->name))
+    // sqlite3:/var/locks.db has a scheme, although a wrong one.
+    const bool is_path = file != schemes.end() && looks_like_a_path(url, file->name) &&
+                         nearest_scheme(core::scheme_of(url), schemes) != &*file;
+    if (is_path)
         return "The URL is a path without a scheme; did you mean " +
                with_delimiter(*file).append(url) + "?";
     if (const auto host = bare_host(url); !host.empty() && host_scheme(schemes) != nullptr)

@@ -64,7 +64,7 @@ examination judge_file(const file_report& report) {
     findings.push_back(judge_rights(report.rights));
     findings.push_back({grade::note, "size", std::to_string(report.bytes / 1024) + " KiB", ""});
     findings.push_back({grade::note, "time to write one transaction to the disk",
-                        std::to_string(report.commit_time / std::chrono::microseconds(1)) + " us",
+                        std::to_string(report.commit_time / std::chrono::microseconds(1)) + " µs",
                         ""});
     findings.push_back(
         {report.can_notify ? grade::good : grade::warning, "wake-ups",

@@ -342,6 +342,7 @@ TEST_F(RedlockMembership, AServerOfAnotherSetIsNamedAndNotAdvised) {
     } catch (const pawl::error& e) {
         EXPECT_EQ(e.reason(), errc::bad_option);
         EXPECT_THAT(e.what(), HasSubstr(name(2) + " is a member of another set, redlock://"));
+        EXPECT_THAT(e.what(), HasSubstr(" with ttl_max=60000; use that set, or leave the node"));
         EXPECT_THAT(e.what(), HasSubstr("would take it away from that set"));
         EXPECT_THAT(e.what(), Not(HasSubstr("see pawl redlock status")));
     }

@@ -177,7 +177,7 @@ TEST_F(UnreachableServer, FatalAnswersEndAWait) {
         EXPECT_NE(failed->sentence.find(part), std::string::npos) << failed;
     };
     support::redis_server closed({.config = {"requirepass secret"}, .password = "secret"});
-    fails(closed.url(), errc::refused, "NOAUTH");
+    fails(closed.url(), errc::refused, "\"NOAUTH Authentication required.\"; give");
     const auto other = closed.folder().file("redis.conf");
     std::filesystem::permissions(other, std::filesystem::perms(0600));
     fails(closed.url("/99?password_file=" + other), errc::refused, "WRONGPASS");

@@ -82,6 +82,7 @@ TEST_P(Completion, OffersHostileNamesAsTheyAre) {
     }
     EXPECT_EQ(completed_arguments(shell, "pawl status k:l\t\n"), "k:l=m@n");
     EXPECT_EQ(completed_arguments(shell, "pawl run 0 --also a\t\n"), "0 --also a$(touch RUN)");
+    EXPECT_EQ(completed_arguments(shell, "pawl redlock re\t\n"), "rejoin");
     // Without a typed character, all names are offered and none is run.
     shell.type("pawl status \t\t");
     EXPECT_TRUE(shell.eventually_shows("blanks")) << shell.all_output();

@@ -293,6 +293,10 @@ TEST(RedlockVerb, WrongUseIsRefused) {
         EXPECT_EQ(result.out, "");
         EXPECT_THAT(result.err, HasSubstr(each.part));
     }
+    // Without a URL, too, and without the line about the default file.
+    EXPECT_EQ(test_sandbox().run({"redlock", "init"}, {{"PAWL_URL", ""}}).err,
+              "pawl: Only Redlock has a set of nodes; name them, as in: pawl redlock init --on "
+              "redlock://HOST1,HOST2,HOST3.\n");
 }
 
 }  // namespace

@@ -69,6 +69,8 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"Redis://h", "'Redis' is not a scheme that this build knows; did you mean redis://?"},
         {"rdiss://h", "'rdiss' is not a scheme that this build knows; did you mean rediss://?"},
         {"sqlite3:/x", "'sqlite3' is not a scheme that this build knows; did you mean sqlite:?"},
+        {"sqlite3:/var/locks.db",
+         "'sqlite3' is not a scheme that this build knows; did you mean sqlite:?"},
         {"mem:x",
          "'mem' is not a scheme that this build knows; begin with one of: redis://, "
          "rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, redis+cluster://, "
@@ -104,6 +106,11 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "rediss+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster "
          "rediss+cluster://HOST1,HOST2,HOST3, for Redlock over independent servers "
          "redlocks://HOST1,HOST2,HOST3."},
+        {"redis://::1", "The URL's IPv6 address has no brackets; write [::1], or [::1]:6379."},
+        {"redlock://fe80::1:6379,b,c", "no brackets; write [::1], or [::1]:6379."},
+        {"redis://h?password=s3cret",
+         "The URL's option 'password' is unknown; name a file by password_file, or a variable by "
+         "password_env."},
         {"redis://a,,c", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."},

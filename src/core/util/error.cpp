@@ -26,7 +26,7 @@ public:
         case errc::unsupported: return "the lock service cannot do that";
         case errc::protocol: return "the lock service sent an unexpected reply";
         case errc::exhausted: return "this program lacks threads, descriptors, timers or memory";
-        case errc::not_held: return "the handle is empty";
+        case errc::not_held: return "the handle is empty, or this thread has no hold";
         case errc::deadlock: return "the caller would wait for itself";
         case errc::not_durable: return "too few copies of the lock were made in time";
         case errc::no_set: return "the nodes of Redlock form no set that grants locks";

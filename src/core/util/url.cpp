@@ -93,8 +93,16 @@ bool is_blank_or_control(char each) noexcept {
     return byte <= 0x20 || byte == 0x7f;
 }
 
+bool is_bare_ipv6(std::string_view text) {
+    return std::ranges::count(text, ':') > 1 &&
+           text.find_first_not_of("0123456789abcdefABCDEF:.") == std::string_view::npos;
+}
+
 host_port parse_host(std::string_view text) {
     host_port result;
+    if (is_bare_ipv6(text))
+        throw error(errc::bad_url,
+                    "The URL's IPv6 address has no brackets; write [::1], or [::1]:6379.");
     if (!text.empty() && text.front() == '[') {
         const auto end = text.find(']');
         if (end == std::string_view::npos)

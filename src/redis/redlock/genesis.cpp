@@ -103,9 +103,9 @@ error genesis::membership_error(std::size_t node, const member_report& report) c
     if (report.set != nodes_.set().set)
         return {errc::bad_option,
                 nodes_.name_of(node) + " is a member of another set" +
-                    (report.nodes.empty() ? "" : ", " + report.nodes) +
-                    "; leave it out of this one. pawl redlock init --force would take it away from "
-                    "that set, whose holders could then lose their locks."};
+                    (report.nodes.empty() ? "" : ", " + with_ttl_max(report.nodes)) +
+                    "; use that set, or leave the node out of this one. pawl redlock init --force "
+                    "would take it away from that set, whose holders could then lose their locks."};
     return {errc::bad_option,
             nodes_.name_of(node) + " is a member of a set already" +
                 (view_.is_lost() ? ", of which too few members are left"

@@ -28,17 +28,23 @@ std::string seconds_text(duration time_span) {
            " s";
 }
 
+constexpr std::string_view ttl_max_option = "ttl_max=";
+
 // In ms, of a set's URL, which leaves the default out.
 std::string ttl_max_of(std::string_view url) {
-    constexpr std::string_view option = "ttl_max=";
-    const auto begin = url.find(option);
+    const auto begin = url.find(ttl_max_option);
     if (begin == std::string_view::npos)
         return std::to_string(options().ttl_max / std::chrono::milliseconds(1));
-    const auto digits = url.substr(begin + option.size());
+    const auto digits = url.substr(begin + ttl_max_option.size());
     return std::string(digits.substr(0, digits.find_first_not_of("0123456789")));
 }
 
 }  // namespace
+
+std::string with_ttl_max(std::string url) {
+    if (url.find(ttl_max_option) != std::string::npos) return url;
+    return url + " with " + std::string(ttl_max_option) + ttl_max_of(url);
+}
 
 std::string set_diagnosis::objection_of(std::size_t node) const {
     const auto& asked = nodes_[node];
@@ -55,9 +61,9 @@ std::string set_diagnosis::objection_of(std::size_t node) const {
         return "belongs to another set, " +
                (asked.other_nodes.empty()
                     ? "perhaps one of an earlier version of Pawl"
-                    : asked.other_nodes + " with ttl_max=" + ttl_max_of(asked.other_nodes)) +
+                    : with_ttl_max(asked.other_nodes)) +
                ": all clients must name the same nodes in the same way, with the same ttl_max; "
-               "this one has " +
+               "this client has ttl_max=" +
                ttl_max_of(nodes_.set().nodes);
     case standing::outdated:
         return "another server has joined the set under this name, or this one has got older data "

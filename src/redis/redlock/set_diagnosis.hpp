@@ -25,6 +25,9 @@ inline constexpr std::string_view no_set =
     "the nodes form no set yet; when no holder of a lock of these nodes is left, run pawl redlock "
     "init, or request a lock and wait for a little more than ttl_max";
 
+// A set's URL for messages: two sets with the same nodes differ only in their ttl_max.
+[[nodiscard]] std::string with_ttl_max(std::string url);
+
 // What a repair of the set may do, and what the last one did not achieve.
 struct repair_notes {
     bool may_begin_set = false;  // a lock was requested, or an operator has said so

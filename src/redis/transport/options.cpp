@@ -100,6 +100,9 @@ error unknown_option_error(const std::string& name, const std::string& known_nam
         if (name == each + "_ms")
             return {errc::bad_url,
                     begin + "write " + each + " with a unit, as in " + each + "=5s."};
+    if (name == "password")
+        return {errc::bad_url,
+                begin + "name a file by password_file, or a variable by password_env."};
     return {errc::bad_url, begin + "known are " + known_names + "."};
 }
 

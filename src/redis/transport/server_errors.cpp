@@ -182,6 +182,8 @@ bool is_wrong_type(const reply& reply) noexcept {
 error to_error(std::string_view words, const std::string& subject) {
     words = without_script_prefix(words);
     const auto* match = find_rule(words);
+    // To a client that begins with HELLO the server says the same with three lines of syntax.
+    if (words.starts_with("NOAUTH HELLO ")) words = "NOAUTH Authentication required.";
     // The server's words add nothing to this advice.
     if (match != nullptr && match->code == errc::wrong_type)
         return {match->code, subject + ": " + match->advice + "."};
