@@ -191,7 +191,7 @@ private:
     auto run(Job job) -> asio::awaitable<std::invoke_result_t<Job&, store&>> {
         const auto session = session_;
         session->throw_if_forked();
-        co_return co_await session->run(std::move(job));
+        co_return co_await session->run_last(std::move(job));
     }
 
     std::shared_ptr<lock_session> session_;

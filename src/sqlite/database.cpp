@@ -37,16 +37,18 @@ std::string wait_text(duration length) {
 // SQLite's own handler sleeps up to 100 ms at a time, far longer than a client uses the file.
 int wait_for_others(void* context, int tries) noexcept {
     auto& connection = *static_cast<database*>(context);
-    const auto now = connection.time_.now();
-    if (tries == 0) connection.busy_since_ = now;
-    if (connection.stop_waiting_ || now - connection.busy_since_ > connection.longest_wait_)
-        return 0;
+    if (tries == 0) connection.busy_since_ = connection.time_.now();
+    if (!connection.may_wait(connection.busy_since_)) return 0;
     std::this_thread::sleep_for(std::chrono::microseconds(tries < 8 ? 50 << (tries / 2) : 2000));
     return 1;
 }
 
-database::database(std::string path, runtime& time, const std::atomic<bool>& stop_waiting)
-    : path_(std::move(path)), time_(time), stop_waiting_(stop_waiting) {
+database::database(std::string path, runtime& time, const std::atomic<bool>& stop_waiting,
+                   duration longest_wait)
+    : path_(std::move(path)),
+      time_(time),
+      stop_waiting_(stop_waiting),
+      longest_wait_(longest_wait) {
     try {
         open();
     } catch (...) {

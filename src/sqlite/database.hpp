@@ -42,9 +42,10 @@ enum class sync_level : std::uint8_t { normal, full };
 // Used by one thread at a time. Every member throws database_error.
 class database {
 public:
-    // Opens an existing file. Waits for other connections up to 3 s, or until `stop_waiting`, which
-    // any thread may set.
-    database(std::string path, runtime& time, const std::atomic<bool>& stop_waiting);
+    // Opens an existing file. Waits for other connections as `set_longest_wait` says, or until
+    // `stop_waiting`, which any thread may set.
+    database(std::string path, runtime& time, const std::atomic<bool>& stop_waiting,
+             duration longest_wait);
     ~database();
     database(const database&) = delete;
     database& operator=(const database&) = delete;
@@ -64,6 +65,10 @@ public:
     void set_longest_wait(duration longest) noexcept { longest_wait_ = longest; }
     // A transaction takes well under a millisecond, plus one write to the disk.
     static constexpr duration default_wait = std::chrono::seconds(3);
+    // False: the wait for others that began at this time is over.
+    [[nodiscard]] bool may_wait(time_point began) const noexcept {
+        return !stop_waiting_ && time_.now() - began <= longest_wait_;
+    }
 
     [[nodiscard]] sqlite3* handle() const noexcept { return handle_; }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }

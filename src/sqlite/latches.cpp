@@ -122,7 +122,7 @@ asio::awaitable<latch_info> file_latches::inspect(std::string_view name) {
     const auto job = [name = std::string(name)](store& file) {
         return latch_store(file).inspect(name);
     };
-    co_return co_await session->run(job);
+    co_return co_await session->run_last(job);
 }
 
 }  // namespace pawl::sqlite

@@ -25,7 +25,7 @@ public:
         const auto work = [name = std::string(name), job](store& file) {
             return latch_store(file).run(name, job);
         };
-        co_return co_await session->run(work);
+        co_return co_await session->run_last(work);
     }
     boost::asio::awaitable<bool> wait(std::string_view name, std::uint64_t generation,
                                       time_point give_up_at) override;

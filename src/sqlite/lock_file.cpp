@@ -52,8 +52,7 @@ void lock_file::connect(duration longest_wait) {
     identity_before.refuse_second_name(identity_before.current_state());
     try {
         open_mark_ = std::make_unique<open_mark>(path, [this] { recheck_files(); });
-        database_ = std::make_unique<database>(path, time_, stop_waiting_);
-        database_->set_longest_wait(longest_wait);
+        database_ = std::make_unique<database>(path, time_, stop_waiting_, longest_wait);
         prepare_schema(*database_, time_, boot_id_);
         sql_ = std::make_unique<statements>(*database_);
         delete_expired_rows();

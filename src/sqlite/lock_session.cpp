@@ -118,8 +118,7 @@ asio::awaitable<void> lock_session::acquire_attempt::request() {
         failure = failed;
     }
     if (failure->reason() == errc::exhausted) session_.undo_in_background(requested_);
-    const bool is_cancelled = co_await was_cancelled();
-    if (is_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
+    co_await throw_if_cancelled();
     throw error(*failure);
 }
 
@@ -159,6 +158,7 @@ lock_session::lock_session(store::settings store_settings, backend_context conte
                            const worker_factory& make_worker)
     : context_(std::move(context)),
       operations_(*context_.time, context_.strand),
+      jobs_(*context_.time, context_.strand),
       worker_(make_worker(context_.strand, [this] {
           if (file_) file_->close();
       })) {
@@ -234,8 +234,22 @@ asio::awaitable<void> lock_session::close(time_point give_up_at) {
     while (!operations_.empty() && in_time)
         in_time = co_await operations_.wait_until(give_up_at);
     if (!operations_.empty()) file_->stop_waiting();
+    co_await finish_jobs();
     co_await run([](store& file) { return file.close(), true; });
+    co_await finish_jobs();
     worker_->stop();
+}
+
+asio::awaitable<void> lock_session::throw_if_cancelled() {
+    const bool is_cancelled = co_await was_cancelled();
+    if (is_cancelled) throw boost::system::system_error(asio::error::operation_aborted);
+}
+
+// Nobody waits for the file any more, and every operation was cancelled, so this is soon. The
+// caller of a job that is dropped with the worker would never continue.
+asio::awaitable<void> lock_session::finish_jobs() {
+    while (!jobs_.empty())
+        co_await jobs_.wait_until(time_point::max());
 }
 
 // Runs on the worker.

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -42,9 +43,24 @@ public:
     template <class Job>
     auto run(Job job) -> boost::asio::awaitable<std::invoke_result_t<Job&, store&>> {
         const core::in_flight::guard operation(operations_);
+        const core::in_flight::guard unfinished_job(jobs_);
         ++context_.counts->requests;
         auto task = [file = file_.get(), job = std::move(job)]() mutable { return job(*file); };
         co_return co_await worker_->run(std::move(task));
+    }
+
+    // As `run`, for an operation that ends with this job. If it was cancelled, it fails with that:
+    // a client that closes does not let jobs wait for the file.
+    template <class Job>
+    auto run_last(Job job) -> boost::asio::awaitable<std::invoke_result_t<Job&, store&>> {
+        std::optional<error> failure;
+        try {
+            co_return co_await run(std::move(job));
+        } catch (const error& failed) {
+            failure = failed;
+        }
+        co_await throw_if_cancelled();
+        throw error(*failure);
     }
 
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
@@ -53,6 +69,8 @@ public:
 private:
     class acquire_attempt;
 
+    static boost::asio::awaitable<void> throw_if_cancelled();
+    boost::asio::awaitable<void> finish_jobs();
     void handle_notification(const notification& message);
     void post_effect(std::function<void()> effect);
     void report_loss(const std::string& owner);
@@ -69,6 +87,7 @@ private:
         attempts_;                              // those that have not ended, by owner
     std::atomic<unsigned> posted_effects_ = 0;  // the notifications that wait for the event loop
     core::in_flight operations_;                // `close` waits for them
+    core::in_flight jobs_;                      // of the operations: those that `run` has begun
     std::unique_ptr<store> file_;               // made after the worker, which closes it
     std::unique_ptr<worker> worker_;
 };

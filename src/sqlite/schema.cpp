@@ -226,7 +226,7 @@ void make_tables(database& connection, runtime& time, const std::string& boot_id
 
 void prepare_schema(database& connection, runtime& time, const std::string& boot_id) {
     // SQLite reports a conflict over the journal mode at once, without calling the busy handler.
-    const auto give_up_at = time.now() + std::chrono::seconds(3);
+    const auto began = time.now();
     for (;;) {
         try {
             const auto version = version_of(connection);
@@ -236,7 +236,7 @@ void prepare_schema(database& connection, runtime& time, const std::string& boot
             refuse_foreign_columns(connection);
             return;
         } catch (const busy_error&) {
-            if (time.now() > give_up_at) throw;
+            if (!connection.may_wait(began)) throw;
         }
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }

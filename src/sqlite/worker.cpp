@@ -109,9 +109,10 @@ public:
             static_cast<void>(pool_.release());
             return;
         }
-        is_stopping_ = true;
         const auto stopping_pool = std::exchange(pool_, nullptr);
+        // First: no job begins while the one before it may be left undelivered.
         stopping_pool->stop();
+        is_stopping_ = true;
         stopping_pool->join();
         on_stop_();
         // What is destroyed here may own the owner of this object, so nothing else follows.
@@ -129,14 +130,14 @@ private:
     // On the thread. The job has the caller's coroutine, which this thread must not destroy. So
     // while there is no memory for the post, it waits for some. False: `stop` came.
     [[nodiscard]] bool post_to_strand(const std::shared_ptr<job>& done) noexcept {
-        while (!is_stopping_) {
+        do {
             try {
                 asio::post(strand_, [done] { done->complete(); });
                 return true;
             } catch (const std::bad_alloc&) {
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             }
-        }
+        } while (!is_stopping_);
         return false;
     }
 

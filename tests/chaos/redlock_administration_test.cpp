@@ -58,6 +58,10 @@ protected:
         EXPECT_TRUE(eventually([&] { return proxy.connections_now() == 0; }));
         return result.get();
     }
+    // The last node does not get the first request with this script.
+    void lose_request(const pawl::redis::script& which) {
+        proxy.inject({.matches = redis_fixture::script(which), .kind = fault_kind::lose_request});
+    }
     // The last node does not answer the request whose answer every node must give.
     void lose_an_answer() {
         proxy.inject({.matches = redis_fixture::script(pawl::redlock::scripts::prepare),
@@ -74,6 +78,16 @@ protected:
     asio::io_context loop;
     administration nodes{loop.get_executor(), settings()};
 };
+
+template <class Operation>
+std::optional<errc> failure_of(Operation operation) {
+    try {
+        operation();
+    } catch (const pawl::error& failed) {
+        return failed.reason();
+    }
+    return std::nullopt;
+}
 
 asio::awaitable<std::size_t> begin_and_count_votes(administration& nodes) {
     co_await nodes.async_begin_set();
@@ -130,6 +144,48 @@ TEST_F(RedlockAdministration, IsCancelledAndCanBeRepeated) {
     EXPECT_EQ(diag.message(), "The operation was cancelled.");
     restore_the_connection();
     EXPECT_EQ(finish(asio::co_spawn(loop, begin_and_count_votes(nodes), asio::use_future)), 3U);
+}
+
+TEST_F(RedlockAdministration, CompletesASetThatOneNodeHasNotJoined) {
+    const pawl::blocking::redlock_administration set(settings());
+    lose_request(pawl::redlock::scripts::install);
+    EXPECT_EQ(failure_of([&] { set.begin_set(); }), errc::no_quorum);
+    EXPECT_EQ(votes_of(set.examine()), 2U);
+    EXPECT_EQ(failure_of([&] { set.begin_set(); }), std::nullopt);
+    EXPECT_EQ(votes_of(set.examine()), 3U);
+}
+
+TEST_F(RedlockAdministration, EndsTheRestOfAFirstQuarantine) {
+    auto patient = settings();
+    patient.ttl_max = 1min;
+    const pawl::blocking::redlock_administration set(patient);
+    EXPECT_EQ(votes_of(set.rejoin()), 0U) << "the new set is in its first quarantine";
+    lose_request(pawl::redlock::scripts::end_quarantine);
+    EXPECT_EQ(failure_of([&] { set.begin_set(); }), errc::unreachable);
+    EXPECT_EQ(votes_of(set.examine()), 2U);
+    EXPECT_EQ(failure_of([&] { set.begin_set(); }), std::nullopt);
+    EXPECT_EQ(votes_of(set.examine()), 3U);
+    EXPECT_EQ(failure_of([&] { set.begin_set(); }), errc::bad_option) << "it grants locks";
+}
+
+// The other nodes' standings are known all the same.
+TEST_F(RedlockAdministration, ShowsANodeWhoseOldMembershipCannotBeEnded) {
+    const pawl::blocking::redlock_administration set(settings());
+    set.begin_set();
+    auto& last = group.node(2);
+    const auto nonce = last.execute({"HGET", "pawl:redlock", "nonce"}).text;
+    const auto vector = last.execute({"HGET", "pawl:redlock", "vector"}).text;
+    (void)last.execute({"FLUSHALL"});
+    EXPECT_EQ(votes_of(set.rejoin()), 2U) << "it is in quarantine";
+    // Its older data come back.
+    (void)last.execute(
+        {"HSET", "pawl:redlock", "nonce", nonce, "vector", vector, "incarnation", "1"});
+    lose_request(pawl::redlock::scripts::forget);
+    std::vector<node_status> nodes_seen;
+    EXPECT_EQ(failure_of([&] { nodes_seen = set.rejoin(); }), std::nullopt);
+    EXPECT_EQ(votes_of(nodes_seen), 2U);
+    EXPECT_EQ(failure_of([&] { nodes_seen = set.rejoin(); }), std::nullopt);
+    EXPECT_EQ(last.execute({"HGET", "pawl:redlock", "incarnation"}).text, "3");
 }
 
 TEST_F(RedlockAdministration, IsOfThreads) {

@@ -190,8 +190,8 @@ public:
         wait(backend_->resize(name, permits));
     }
     pawl::examination examine() { return wait(backend_->examine()); }
-    void close() {
-        wait(backend_->close(now() + std::chrono::seconds(2)));
+    void close(pawl::duration drain = 2s) {
+        wait(backend_->close(now() + drain));
         // On the strand, as all other uses of the backend.
         asio::post(strand_, std::packaged_task<void()>([this] { backend_.reset(); })).get();
     }

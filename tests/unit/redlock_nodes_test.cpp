@@ -148,8 +148,12 @@ TEST_F(RedlockNodes, ASetIsNewUntilTheFirstQuarantineEnds) {
     for (std::size_t i = 0; i < 3; ++i)
         nodes.adopt(i, member(std::string(1, static_cast<char>('a' + i)), "1:a 1:b 1:c", 1, 1'000));
     EXPECT_TRUE(view.is_new_set());
+    nodes.adopt(0, member("a", "1:a 1:b 1:c"));
+    EXPECT_TRUE(view.is_new_set()) << "an operator has ended the quarantine of one node";
     time.advance(1s);
     EXPECT_FALSE(view.is_new_set());
+    nodes.adopt(2, member("c2", "1:a 1:b 2:c2", 2, 1'000));
+    EXPECT_FALSE(view.is_new_set()) << "the node has lost its data";
 }
 
 TEST_F(RedlockNodes, AMemberOfAnotherSetIsTheReason) {

@@ -8,11 +8,14 @@
 
 #include <pawl/blocking.hpp>
 #include <pawl/blocking/latch.hpp>
+#include <pawl/client.hpp>
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <thread>
 
 namespace backend_tests {
@@ -272,6 +275,61 @@ TEST(SqliteBusy, ATryEndsWithinItsLimitAndSaysSo) {
     EXPECT_TRUE(has_message(failure_of(try_it), errc::unavailable, "for 200 ms"));
     EXPECT_TRUE(has_message(failure_of(once), errc::unavailable, "for 200 ms"));
     EXPECT_TRUE(has_message(failure_of(shortly), errc::unavailable, "for 300 ms"));
+    hog.run("COMMIT");
+}
+
+// The first use of a file, of which another process has not made a lock file yet.
+TEST(SqliteBusy, ATryThatOpensTheFileEndsWithinItsLimit) {
+    const lock_file_fixture lock_file;
+    sqlite_connection hog(lock_file.path());
+    hog.run("BEGIN EXCLUSIVE");
+    pawl::blocking::client locks(lock_file.service(), {.try_limit = 200ms});
+    const auto try_it = [&] { (void)locks.try_acquire("it", {.ttl = 60s}); };
+    const auto began = pawl::boot_clock::now();
+    EXPECT_TRUE(has_message(failure_of(try_it), errc::unavailable, "for 200 ms"));
+    EXPECT_LT(pawl::boot_clock::now() - began, 2s);
+    hog.run("COMMIT");
+    EXPECT_TRUE(locks.try_acquire("it", {.ttl = 60s}).owns_lock());
+}
+
+// A waiter is cancelled while it refreshes its place, and then has to leave the queue.
+TEST(SqliteBusy, ACancelledWaiterEndsBeforeItsClientIsClosed) {
+    const lock_file_fixture lock_file;
+    backend_runner holder(lock_file.service());
+    const auto lock = holder.acquire_hold("it");
+    const auto counts = std::make_shared<pawl::spi::counters>();
+    backend_runner waiter(lock_file.service(), counts);
+    auto waiting = waiter.start(make_claim("it"));
+    EXPECT_TRUE(eventually([&] { return holder.inspect("it").waiters == 1; }));
+    sqlite_connection hog(lock_file.path());
+    hog.run("BEGIN IMMEDIATE");
+    const auto requests = counts->requests.value();
+    EXPECT_TRUE(eventually([&] { return counts->requests.value() > requests; }));
+    waiting.cancel();
+    waiter.close(0s);
+    EXPECT_THROW(waiting.get(), boost::system::system_error);
+    hog.run("COMMIT");
+}
+
+// The file is opened by the request.
+TEST(SqliteBusy, ARequestOfAClosedClientIsCancelled) {
+    const lock_file_fixture lock_file;
+    ASSERT_FALSE(try_to_use(lock_file.path()));
+    sqlite_connection hog(lock_file.path());
+    hog.run("BEGIN IMMEDIATE");
+    asio::io_context loop;
+    const pawl::client_options options{.drain = 0s};
+    auto locks =
+        std::make_unique<pawl::client>(loop.get_executor(), lock_file.service(), options);
+    std::optional<boost::system::error_code> ended;
+    locks->async_inspect("it", [&](boost::system::error_code failed, const pawl::lock_info&) {
+        ended = failed;
+    });
+    loop.poll();
+    locks.reset();
+    loop.restart();
+    loop.run();
+    EXPECT_EQ(ended, make_error_code(errc::cancelled));
     hog.run("COMMIT");
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -117,9 +118,17 @@ error genesis::no_set_begun() const {
     return {errc::no_set, "No set was begun: " + notes_.trouble + "."};
 }
 
+// Each node is asked, also after one of them has failed: the next call ends what is left.
 asio::awaitable<void> genesis::end_first_quarantine(const reports& known) {
-    for (std::size_t i = 0; i < nodes_.size(); ++i)
-        co_await requests_.end_quarantine(i, known[i]->member.nonce);
+    std::optional<error> failure;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        try {
+            co_await requests_.end_quarantine(i, known[i]->member.nonce);
+        } catch (const error& e) {
+            failure = e;
+        }
+    }
+    if (failure) throw error(*failure);
 }
 
 asio::awaitable<void> genesis::require_complete_set() {
@@ -146,6 +155,13 @@ void genesis::require_all_clocks(const clocks& known) const {
 asio::awaitable<void> genesis::begin_by_operator(bool forget_members) {
     auto first = co_await requests_.prepare_all();
     require_all(first);
+    // An earlier call may have reached some of the nodes only.
+    const auto members = view_.count_members();
+    if (!forget_members && members > 0 && members < nodes_.size()) {
+        co_await finish(first);
+        first = co_await requests_.prepare_all();
+        require_all(first);
+    }
     if (!forget_members && view_.is_new_set()) {
         co_await end_first_quarantine(first);
         co_return co_await require_complete_set();

@@ -139,8 +139,13 @@ asio::awaitable<bool> set_repair::retire_outdated() {
         if (!is_operator_ && nodes_.now() < memo_of_node.next_retirement) continue;
         memo_of_node.next_retirement =
             nodes_.now() + core::random_between(*context_.time, quarantine_, quarantine_ * 3 / 2);
-        const bool is_forgotten = co_await parts_.requests.forget(i, node.member.nonce);
-        has_retired = has_retired || is_forgotten;
+        // A node that refuses this must not keep the others from joining.
+        try {
+            const bool is_forgotten = co_await parts_.requests.forget(i, node.member.nonce);
+            has_retired = has_retired || is_forgotten;
+        } catch (const error& e) {
+            log(i, std::string("its old membership was not ended: ") + e.what());
+        }
     }
     co_return has_retired;
 }

@@ -70,11 +70,17 @@ bool set_view::is_lost() const {
     return forgetful < nodes_.size() && nodes_.size() - forgetful < nodes_.majority();
 }
 
+// Only the first quarantine of a node has the first incarnation. An operator may have ended that of
+// some nodes only.
 bool set_view::is_new_set() const {
-    return std::ranges::all_of(nodes_.records(), [this](const node_record& each) {
-        return each.is_member() && each.member.incarnation == 1 &&
-               each.quarantine_ends > nodes_.now();
-    });
+    const auto& records = nodes_.records();
+    const auto is_first_member = [](const node_record& each) {
+        return each.is_member() && each.member.incarnation == 1;
+    };
+    return std::ranges::all_of(records, is_first_member) &&
+           std::ranges::any_of(records, [this](const node_record& each) {
+               return each.quarantine_ends > nodes_.now();
+           });
 }
 
 bool set_view::forms_no_set() const {

@@ -33,8 +33,8 @@ public:
     [[nodiscard]] bool needs_repair() const;
     // The nodes that have lost their data cannot join, because too few members are left.
     [[nodiscard]] bool is_lost() const;
-    // The nodes have begun a set that has granted nothing yet: all of them are in their first
-    // quarantine.
+    // The nodes have begun a set, of which no node has lost its data, and the first quarantine of
+    // some of them has not ended.
     [[nodiscard]] bool is_new_set() const;
     // All nodes have answered, and too few of them are members.
     [[nodiscard]] bool forms_no_set() const;

@@ -56,17 +56,23 @@ asio::awaitable<void> reconnecting_link::wait_ready(time_point give_up_at) {
 
 asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view> words,
                                                time_point give_up_at, prelude before) {
-    auto text = spare_text_.take();
+    auto& text = spare_text_.begin();
     if (before == prelude::tracking)
         append_command(text, std::array<std::string_view, 3>{"CLIENT", "CACHING", "YES"});
     if (before == prelude::ask) append_command(text, std::array<std::string_view, 1>{"ASKING"});
     append_command(text, words);
-    if (!is_ready()) co_await wait_ready(give_up_at);
+    // Others use the spare text during a wait.
+    std::string kept_text;
+    if (!is_ready()) {
+        kept_text = std::move(text);
+        co_await wait_ready(give_up_at);
+    }
     const core::in_flight::guard guard(in_flight_);
     pending_request request;
     watch_reply(request, give_up_at);
-    attempt_.connection->send(&request, text, before == prelude::none ? 1 : 2);
-    spare_text_.keep(std::move(text));
+    attempt_.connection->send(&request, kept_text.empty() ? text : kept_text,
+                              before == prelude::none ? 1 : 2);
+    spare_text_.shrink();
     co_await request.async_wait();
     request.throw_if_failed(target_.subject);
     if (!settings_.accepts_replica && request.last_reply.type == reply::kind::error &&

@@ -67,14 +67,14 @@ private:
 // The memory of a sent request's text, for the next request. Used on one strand.
 class spare_text {
 public:
-    // An empty text.
-    [[nodiscard]] std::string take() noexcept {
-        auto text = std::exchange(text_, {});
-        text.clear();
-        return text;
+    // An empty text, until the next call.
+    [[nodiscard]] std::string& begin() noexcept {
+        text_.clear();
+        return text_;
     }
-    void keep(std::string&& text) noexcept {
-        if (text.capacity() <= max_kept) text_ = std::move(text);
+    // After a long text.
+    void shrink() noexcept {
+        if (text_.capacity() > max_kept) text_ = {};
     }
 
 private:
