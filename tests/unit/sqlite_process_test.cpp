@@ -33,6 +33,17 @@ void play_visitor(std::istream& role) {
         ::pause();
 }
 
+// As the core: repeats an attempt while others use the file.
+pawl::spi::hold acquire_at_last(backend_runner& holder, const std::string& name) {
+    for (;;) {
+        try {
+            return holder.acquire_hold(name);
+        } catch (const pawl::error& failure) {
+            if (!failure.is_transient()) throw;
+        }
+    }
+}
+
 // Counts up in a file that nothing else protects.
 void play_counter(std::istream& role) {
     std::string path, name, counter;
@@ -40,7 +51,7 @@ void play_counter(std::istream& role) {
     role >> path >> name >> counter >> rounds;
     backend_runner holder(pawl::sqlite::at({.path = path}));
     for (int i = 0; i < rounds; ++i) {
-        const auto lock = holder.acquire_hold(name);
+        const auto lock = acquire_at_last(holder, name);
         long value = 0;
         std::ifstream(counter) >> value;
         std::ofstream(counter) << value + 1;

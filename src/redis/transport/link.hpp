@@ -73,12 +73,14 @@ class link {
 public:
     // Called on the strand, in the order in which the messages and replies arrive.
     struct listener {
-        virtual ~listener() = default;
         virtual void on_message(std::string_view channel, std::string_view payload) = 0;
         virtual void on_invalidate(std::string_view key) = 0;  // empty: every key
         virtual void on_connected(const link& connected_link) = 0;
         // A connection that was reported has ended.
         virtual void on_disconnected(const link&) noexcept {}
+
+    protected:
+        ~listener() = default;  // nobody owns one
     };
 
     virtual ~link() = default;
