@@ -112,7 +112,7 @@ std::string sentence_without_scheme(std::string_view url, std::span<const url_sc
                (scheme->has_hosts() ? std::string(host) : "") + "?";
     }
     const auto file = std::ranges::find_if(schemes, &url_scheme::is_file);
-    // sqlite3:/var/locks.db has a scheme, although a wrong one.
+    // A scheme with a slip is no part of a path.
     const bool is_path = file != schemes.end() && looks_like_a_path(url, file->name) &&
                          nearest_scheme(core::scheme_of(url), schemes) != &*file;
     if (is_path)

@@ -50,6 +50,17 @@ TEST(Urls, NumbersAreWithoutABlank) {
     }
 }
 
+// The URLs, each with the end of its error.
+template <std::size_t Size>
+void expect_refused(const std::pair<const char*, const char*> (&table)[Size]) {
+    for (const auto& [url, sentence] : table) {
+        const auto refused = refusal_of(url);
+        EXPECT_EQ(refused.reason(), errc::bad_url) << url;
+        EXPECT_TRUE(std::string_view(refused.what()).ends_with(sentence))
+            << url << ": " << refused.what();
+    }
+}
+
 // A frequent mistake is answered with the probable intention.
 TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
     const std::pair<const char*, const char*> table[] = {
@@ -96,6 +107,15 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "redis://HOST, or rediss://HOST for TLS."},
         {"valkey://h", "; Valkey speaks the protocol of Redis, so write redis://HOST."},
         {"unix:///s", "; a unix socket of Redis is redis+unix:///path/to/socket."},
+        {"",
+         "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
+         "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, "
+         "redlock://, redlocks://, sqlite:, memory:."}};
+    expect_refused(table);
+}
+
+TEST(Urls, WithMistakenHostsAreAnsweredWithWhatWasMeant) {
+    const std::pair<const char*, const char*> table[] = {
         {"redis://a,b,c",
          "The URL names several servers, and redis:// takes only one; for Sentinels write "
          "redis+sentinel://HOST1,HOST2,HOST3/MASTER-NAME, for a cluster "
@@ -113,17 +133,8 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "password_env."},
         {"redis://a,,c", "The URL's list of hosts has an empty entry; write host1,host2:port."},
         {"redis://a,", "The URL's list of hosts has an empty entry; write host1,host2:port."},
-        {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."},
-        {"",
-         "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
-         "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, "
-         "redlock://, redlocks://, sqlite:, memory:."}};
-    for (const auto& [url, sentence] : table) {
-        const auto refused = refusal_of(url);
-        EXPECT_EQ(refused.reason(), errc::bad_url) << url;
-        EXPECT_TRUE(std::string_view(refused.what()).ends_with(sentence))
-            << url << ": " << refused.what();
-    }
+        {"redis://a,:7000", "The URL's list of hosts has an empty entry; write host1,host2:port."}};
+    expect_refused(table);
 }
 
 // The '@' of an option is not behind a password that was cut.
