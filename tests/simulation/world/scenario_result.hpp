@@ -18,7 +18,8 @@ enum class scenario_kind : std::uint8_t {
     sentinels,
     cluster,
     redlock,
-    sqlite
+    sqlite,
+    sql
 };
 [[nodiscard]] std::string_view to_string(scenario_kind kind) noexcept;
 

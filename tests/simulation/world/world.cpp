@@ -22,6 +22,7 @@ std::string_view to_string(scenario_kind kind) noexcept {
     case scenario_kind::sentinels: return "Sentinels";
     case scenario_kind::redlock: return "Redlock";
     case scenario_kind::sqlite: return "SQLite file";
+    case scenario_kind::sql: return "database";
     default: return "cluster";
     }
 }

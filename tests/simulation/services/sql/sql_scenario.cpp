@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "sql_scenario.hpp"
+
+#include "../../world/world.hpp"
+
+#include <boost/asio/bind_executor.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+using namespace std::chrono_literals;
+namespace asio = boost::asio;
+
+namespace pawl::simulation {
+namespace {
+
+constexpr std::uint32_t total_permits = 3;
+constexpr duration longest_ttl = 10s;
+// From a transaction until a program knows of it.
+constexpr auto longest_delivery = 500ms;
+
+world_settings settings_of(std::uint64_t seed) {
+    return {.seed = seed,
+            .program_count = 3,
+            .users_per_program = 2,
+            .longest_idle = 500ms,
+            .shortest_round = 500ms,
+            .longest_round = 8s,
+            .last_round = 5s,
+            .observation_pause = 100ms,
+            .rests_during_recovery = true,
+            .longest_end = 2min,
+            .end_pause = 50ms};
+}
+
+// The rules for the holds.
+class sql_checker final : public beliefs {
+public:
+    using beliefs::beliefs;
+
+    // An operator's program takes the lock from its holders, until it ends.
+    void note_force(const std::string& name) { forces_.push_back({name, loop_.now(), {}}); }
+    void end_force(std::size_t index) { forces_[index].until = loop_.now(); }
+    [[nodiscard]] std::size_t count_forces() const noexcept { return forces_.size(); }
+    [[nodiscard]] bool is_forced(const believed_hold& hold, instant when) const {
+        return std::ranges::any_of(forces_, [&](const force& each) {
+            return each.name == hold.name && each.from <= when &&
+                   (!each.until || *each.until + longest_delivery >= hold.granted_at);
+        });
+    }
+    // Tokens are larger than all that were granted before the request; readers may share one.
+    void check_token(const believed_hold& granted) {
+        for (const auto& each : all()) {
+            if (each.get() == &granted || each->name != granted.name) continue;
+            const bool shares = granted.shared_since && each->shared_since;
+            if (each->token == granted.token && !shares)
+                fail("a token was issued twice: " + to_text(*each, granted));
+            if (each->granted_at < granted.requested_at && each->token > granted.token)
+                fail("a token is smaller than an earlier one: " + to_text(*each, granted));
+        }
+    }
+    void check() override {
+        for (const auto& each : all())
+            check_exclusivity(*each);
+    }
+
+private:
+    struct force {
+        std::string name;
+        instant from;
+        std::optional<instant> until;
+    };
+    // At the grant of this hold.
+    void check_exclusivity(const believed_hold& second) {
+        const auto when = second.granted_at;
+        if (!second.is_believed_at(when)) return;
+        auto permits = second.permits;
+        for (const auto& each : all()) {
+            const auto& first = *each;
+            if (&first == &second) break;
+            if (first.name != second.name || !first.is_believed_at(when) ||
+                is_forced(first, when) || is_paused(first, when))
+                continue;
+            permits += first.permits;
+            if (second.permits == 0 && !(second.is_reader() && first.is_shared_at(when)))
+                fail("two holders of " + to_text(first, second));
+        }
+        if (permits > total_permits) fail("more permits are held than the total");
+    }
+
+    std::vector<force> forces_;
+};
+
+class sql_scenario final : public world {
+public:
+    sql_scenario(std::uint64_t seed, sql_bug bug, const trace::line_sink& sink)
+        : world(settings_of(seed), sink),
+          kind_(random_.below(10)),
+          holds_(loop_),
+          database_(loop_, random_.fork(), bug) {
+        database_.set_wild(is_wild());
+        start();
+    }
+    // The sessions use the database until they end.
+    ~sql_scenario() override { programs_.clear(); }
+
+private:
+    // The database. Three of ten scenarios have no faults, two only ends of sessions.
+    [[nodiscard]] bool is_gentle() const noexcept { return kind_ < 3; }
+    [[nodiscard]] bool is_wild() const noexcept { return kind_ >= 5; }
+    service connect(simulated_process& process) override { return database_.connect(process); }
+    void cut_off(simulated_process& process) override { database_.cut_off(process); }
+    void reconnect(simulated_process& process) override { database_.reconnect(process); }
+    void disturb() override;
+    void inject_fault();
+    void force();
+    void stop_faults() override { database_.set_wild(false); }
+    bool recover() override {
+        loop_.run_for(2 * longest_ttl);
+        return true;
+    }
+    instant longest_wait() const override { return 1min; }
+    void note_disturbance() { disturbed_at_ = loop_.now(); }
+
+    // The users.
+    const std::vector<std::string>& names() const override {
+        static const std::vector<std::string> all{"alone", "room", "pool"};
+        return all;
+    }
+    lock_options choose(user& caller, attempt& made) override;
+    void begin_hold(program& by, user& caller, const attempt& completed) override;
+    void downgrade(program& by, user& caller);
+
+    // The rules.
+    beliefs& holds() noexcept override { return holds_; }
+    void note(const attempt& completed, believed_hold& granted) override;
+    void check_grant(const attempt&, const believed_hold& granted) override {
+        holds_.check_token(granted);
+    }
+    void check_loss(const believed_hold& lost) override;
+    void check_failure(const attempt& failed, const boost::system::error_code& ec) override;
+    void observe_lock(const std::string& name, observation& seen) override;
+
+    const std::size_t kind_;
+    sql_checker holds_;
+    sql_database database_;
+    instant disturbed_at_{-1h};
+};
+
+lock_options sql_scenario::choose(user& caller, attempt& made) {
+    auto& choices = caller.choices;
+    const std::array<duration, 4> ttls{700ms, 2s, 5s, longest_ttl};
+    lock_options options{.ttl = ttls[choices.below(ttls.size())], .wait = 20s};
+    if (made.names.front() == "room" && choices.happens(0.6)) options.mode = lock_mode::shared;
+    if (made.names.front() == "pool") {
+        options.mode = lock_mode::permits;
+        options.permits = static_cast<std::uint32_t>(choices.between(1, 2));
+        options.total_permits = total_permits;
+        made.permits = options.permits;
+    }
+    if (choices.happens(0.25)) options.wait = 1ms * choices.between(0, 1500);
+    if (is_calm_) options.wait = longest_wait() - 5s;
+    made.mode = options.mode;
+    made.may_time_out = !is_calm_;
+    return options;
+}
+
+void sql_scenario::begin_hold(program& by, user& caller, const attempt& completed) {
+    if (completed.mode == lock_mode::exclusive && caller.choices.happens(0.15))
+        downgrade(by, caller);
+    const instant longest = caller.choices.happens(0.2) ? 8s : 1s;
+    release_later(by, caller, is_calm_ ? 100ms : longest);
+}
+
+// The release may come before its end.
+void sql_scenario::downgrade(program& by, user& caller) {
+    auto& hold = *caller.beliefs.front();
+    trace_.write(by.label + " makes its hold of " + hold.name + " shared");
+    hold.shared_since = loop_.now();
+    caller.lock->async_downgrade(
+        asio::bind_executor(by.process.get_executor(), [](const boost::system::error_code&) {}));
+}
+
+void sql_scenario::note(const attempt& completed, believed_hold& granted) {
+    if (completed.mode == lock_mode::shared) granted.shared_since = granted.granted_at;
+    granted.permits = completed.mode == lock_mode::permits ? completed.permits : 0;
+    trace_.write(granted.label + " has " + granted.name + " with token " +
+                 std::to_string(granted.token));
+}
+
+void sql_scenario::check_loss(const believed_hold& lost) {
+    if (!is_gentle() || holds_.is_forced(lost, loop_.now())) return;
+    fail("a hold of " + lost.name + " was lost without a cause");
+}
+
+void sql_scenario::check_failure(const attempt& failed, const boost::system::error_code& ec) {
+    if (ec == make_error_code(errc::timed_out) && failed.may_time_out) return;
+    if (is_calm_ || is_gentle()) fail("an unexpected error: " + message_of(failed));
+}
+
+// When nothing disturbs the waiters, a free lock is granted soon; else at the latest when they look
+// again after the lease that they know.
+void sql_scenario::observe_lock(const std::string& name, observation& seen) {
+    const bool is_wanted = std::ranges::any_of(attempts_, [&](const auto& each) {
+        return each->names.front() == name && !each->by->is_dead &&
+               !each->by->process.is_paused() && database_.is_reachable(each->by->process);
+    });
+    const instant longest = is_gentle() ? 900ms : is_wild() ? 2 * longest_ttl : 4s;
+    if (!lasts(seen.nobody_gets_it, is_wanted && database_.is_free(name), longest)) return;
+    if (loop_.now() - disturbed_at_ > longest)
+        fail("somebody waits for the lock " + name + ", which is free");
+}
+
+void sql_scenario::disturb() {
+    if (random_.happens(0.3)) force();
+    if (is_gentle()) return;
+    for (auto left = random_.below(5); left > 0 && !has_failed(); --left) {
+        inject_fault();
+        loop_.run_for(random_time(0ms, 3s));
+        note_disturbance();
+    }
+}
+
+void sql_scenario::inject_fault() {
+    note_disturbance();
+    switch (is_wild() ? random_.below(8) : 0) {
+    case 0:
+        if (database_.end_a_session()) trace_.write("a session ends");
+        return;
+    case 1:
+        trace_.write("the database crashes");
+        return database_.crash(random_time(0ms, 3s), random_.happens(0.2));
+    case 2:
+        trace_.write("another server is promoted");
+        return database_.fail_over(random_time(0ms, 3s));
+    case 3: {
+        auto& affected = *programs_[random_.below(programs_.size())];
+        if (programs_.size() > 6 || !kill(affected)) return;
+        database_.kill(affected.process);
+        auto& added = add_program();
+        for (const auto& caller : added.users)
+            use_locks(added, *caller);
+        return;
+    }
+    case 4: return stop_a_program(100ms, 8s);
+    case 5: return cut_off_a_program(100ms, 8s);
+    case 6:
+        for (int i = 0; i < 3; ++i)
+            database_.end_a_session();
+        return trace_.write("several sessions end");
+    default: return force();
+    }
+}
+
+void sql_scenario::force() {
+    auto& by = *programs_[random_.below(programs_.size())];
+    const auto& name = random_name();
+    if (by.is_dead) return;
+    trace_.write(by.label + " forces " + name);
+    holds_.note_force(name);
+    by.process.post([this, &by, name, index = holds_.count_forces() - 1] {
+        if (is_over_ || by.is_dead) return;
+        const auto end = [this, &by, index](const boost::system::error_code&, bool) {
+            // Without an answer it may still be carried out, within the longest life of a session.
+            loop_.schedule_after(10s, [this, index] { holds_.end_force(index); });
+        };
+        by.locks->async_force_release(name, asio::bind_executor(by.process.get_executor(), end));
+    });
+}
+
+}  // namespace
+
+scenario_result run_sql_scenario(std::uint64_t seed, sql_bug bug, const trace::line_sink& sink) {
+    set_current_seed(seed);
+    sql_scenario scenario(seed, bug, sink);
+    return scenario.run(scenario_kind::sql);
+}
+
+}  // namespace pawl::simulation
