@@ -10,7 +10,8 @@ create table @.meta (
     one int primary key check (one = 1),
     format int not null,
     timeline int not null,   -- of the server that made the newest row of @.boot
-    most_ttl int not null);  -- the longest ttl that anybody requested, in ms
+    most_ttl int not null,   -- the longest ttl that anybody requested, in ms
+    hold_off timestamptz);   -- as in @.boot, which a crash during the pause empties
 insert into @.meta values (1, 1, 0, 0);
 
 -- Empty after a crash, and on a standby that was promoted.
@@ -69,6 +70,7 @@ create table @.waiter (
     owner text collate "C" not null,
     client text collate "C" not null,
     who text,
+    value text collate "C",
     primary key (ns, name, seq))
     with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 

@@ -170,7 +170,7 @@ begin
         l.waiting := l.waiting - 1;
         was_changed := true;
         claim_window := case when is_own then w.ttl else least(w.ttl, 1800) end;
-        l := @.give(l, b.floor, w.owner, w.client, w.who, null, claim_window, w.mode, w.permits);
+        l := @.give(l, b.floor, w.owner, w.client, w.who, w.value, claim_window, w.mode, w.permits);
         if not is_own and w.expires is null then
             perform @.ring(w.client, concat_ws(' ', 'g', w.owner, l.fence, claim_window,
                 @.microseconds(clock_timestamp())));

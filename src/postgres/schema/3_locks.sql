@@ -14,6 +14,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     m @.meta;
     floor bigint;
+    pause timestamptz;
 begin
     pid := pg_backend_pid();
     now := @.microseconds(clock_timestamp());
@@ -28,12 +29,16 @@ begin
         end if;
         select * into m from @.meta for update;
         floor := timeline::bigint << 47;
-        insert into @.boot values (1, clock_timestamp(), floor, m.most_ttl,
-            case when m.timeline not in (0, timeline) and not p_go
+        if m.timeline not in (0, timeline) and not p_go
                 and current_setting('synchronous_standby_names') = '' then
-                clock_timestamp() + m.most_ttl * interval '1 ms' end)
+            pause := clock_timestamp() + m.most_ttl * interval '1 ms';
+        end if;
+        -- A crash does not end the pause.
+        pause := greatest(pause, case when m.hold_off > clock_timestamp() then m.hold_off end);
+        insert into @.boot values (1, clock_timestamp(), floor, m.most_ttl, pause)
             on conflict do nothing;
-        update @.meta k set timeline = hello_1.timeline where k.timeline <> hello_1.timeline;
+        update @.meta k set timeline = hello_1.timeline, hold_off = pause
+            where k.timeline <> hello_1.timeline or k.hold_off is distinct from pause;
     end if;
     select @.microseconds(b.started), case when b.hold_off > clock_timestamp() then
         @.until(b.hold_off) end into boot, hold_off from @.boot b;
@@ -108,7 +113,7 @@ begin
     if p_place <> 'k' then
         insert into @.waiter values (nextval('@.place'),
             case when p_wait = 2 then clock_timestamp() + interval '4 s' end,
-            p_ttl, p_mode, p_permits, p_ns, p_name, p_owner, p_client, p_who);
+            p_ttl, p_mode, p_permits, p_ns, p_name, p_owner, p_client, p_who, p_value);
         update @.lock k set waiting = k.waiting + 1 where k.ns = p_ns and k.name = p_name;
     end if;
     is_first := p_owner = (select q.owner from @.waiter q where q.ns = p_ns and q.name = p_name
