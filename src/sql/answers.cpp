@@ -239,13 +239,13 @@ message parse_message(std::string_view text) noexcept {
     case 'g':
         parsed.subject = take_word(rest);
         parsed.token = fencing_token(static_cast<std::uint64_t>(take_number(rest)));
-        parsed.span = std::chrono::milliseconds(take_number(rest));
+        parsed.span = limited_milliseconds(take_number(rest));
         parsed.clock = take_number(rest);
         if (!parsed.token || parsed.span <= duration{} || parsed.clock <= 0) return parsed;
         break;
     case 'n':
         parsed.subject = take_word(rest);
-        parsed.span = std::chrono::milliseconds(std::max<std::int64_t>(0, take_number(rest)));
+        parsed.span = limited_milliseconds(std::max<std::int64_t>(0, take_number(rest)));
         break;
     default: return parsed;
     }
@@ -272,8 +272,9 @@ std::vector<lock_info> read_locks(const std::vector<row>& rows) {
         if (shown.mode == lock_mode::permits)
             shown.permits = static_cast<std::uint32_t>(number_in(each, 6));
         shown.token = token_in(each, 7);
-        shown.since =
-            std::chrono::system_clock::time_point(std::chrono::microseconds(number_in(each, 8)));
+        constexpr std::int64_t latest_us = std::int64_t{1} << 52;  // in the year 2112
+        shown.since = std::chrono::system_clock::time_point(
+            std::chrono::microseconds(std::clamp<std::int64_t>(number_in(each, 8), 0, latest_us)));
         shown.remaining = milliseconds_in(each, 9);
         shown.owner = text_in(each, 3).substr(0, 8);
         auto& info = locks.back();

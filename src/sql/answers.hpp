@@ -9,6 +9,7 @@
 
 #include "../core/store/lease_table.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -25,8 +26,13 @@ namespace pawl::sql {
 [[nodiscard]] char status_of(const std::vector<row>& answer) noexcept;
 [[nodiscard]] error unexpected_answer(std::string_view function);
 
+// A time that no number from outside can make overflow: 30 years at most.
+[[nodiscard]] constexpr std::chrono::milliseconds limited_milliseconds(std::int64_t count) noexcept {
+    constexpr std::int64_t most = std::int64_t{30} * 365 * 24 * 60 * 60 * 1000;
+    return std::chrono::milliseconds(std::clamp(count, -most, most));
+}
 [[nodiscard]] inline duration milliseconds_in(const row& answer, std::size_t column) {
-    return std::chrono::milliseconds(number_in(answer, column));
+    return limited_milliseconds(number_in(answer, column));
 }
 [[nodiscard]] inline std::int64_t count_ms(duration span) noexcept {
     return span / std::chrono::milliseconds(1);

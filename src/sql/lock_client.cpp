@@ -90,6 +90,9 @@ private:
     void plan_refresh();
     void undo() { client_.undo_in_background(requested_, claimed_by_); }
     [[nodiscard]] time_point request_limit() const;
+    [[nodiscard]] bool has_pushed_grant() const noexcept {
+        return pushed_ && pushed_->outcome == core::attempt_result::kind::granted;
+    }
     [[nodiscard]] grant to_grant(const core::attempt_result& result) const;
 
     lock_client& client_;
@@ -166,7 +169,7 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
         if (answer.empty()) throw unexpected_answer(function);
         const auto result = read_attempt(requested_, answer.front(), asked_at, client_.now());
         asked_at_ = asked_at;
-        clock_ = number_in(answer.front(), 5);
+        clock_ = std::max<std::int64_t>(0, number_in(answer.front(), 5));
         update(result);
         co_return;
     } catch (const error& failed) {
@@ -174,7 +177,8 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
         const bool changed_nothing =
             failed.reason() != errc::unreachable && failed.reason() != errc::protocol;
         if (changed_nothing) is_sent = false;
-        if (changed_nothing && failed.is_transient() && attempt_.was_queued()) {
+        if (changed_nothing && failed.is_transient() && attempt_.was_queued() &&
+            !has_lost_place_) {
             static_cast<void>(attempt_.on_failure(true));
             auto& time = *client_.context_.time;
             refresh_at_ = time.now() + core::random_between(time, 300ms, 600ms);
@@ -238,13 +242,13 @@ void lock_client::acquire_attempt::notify(const message& received) {
     const auto now = client_.now();
     core::attempt_result result;
     if (received.kind == 'g' && clock_ != 0) {
-        const std::chrono::microseconds since_answer(received.clock - clock_);
+        const auto since_answer = limited_milliseconds((received.clock - clock_) / 1000);
         result.outcome = core::attempt_result::kind::granted;
         result.expires = std::min(asked_at_ + since_answer, now) + received.span;
         result.token = received.token;
         result.needs_renewal = true;
         if (to_grant(result).deadline > now) pushed_ = result;
-    } else if (received.kind == 'n') {
+    } else if (received.kind == 'n' && !has_pushed_grant()) {  // messages may change their order
         result.outcome = core::attempt_result::kind::waiting;
         result.expires = now + received.span;
         result.is_first = true;

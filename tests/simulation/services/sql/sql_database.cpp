@@ -23,6 +23,13 @@ std::optional<std::string> milliseconds(duration left) {
     return std::to_string(std::max<std::int64_t>(0, (left + 1ms - 1ns) / 1ms));
 }
 
+std::vector<std::string> first_waiters(const sql_lock& lock) {
+    std::vector<std::string> owners;
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, lock.queue.size()); ++i)
+        owners.push_back(lock.queue[i].owner);
+    return owners;
+}
+
 const std::string& text_in(const sql::call& request, std::size_t index) {
     return std::get<std::string>(request.parameters[index]);
 }
@@ -205,7 +212,11 @@ void sql_database::close(const std::shared_ptr<sql_link>& link) {
 void sql_database::run_request(const std::shared_ptr<sql_link>& link, const sql::call& request,
                                const answer_handler& on_answer) {
     step taken{*link, request};
+    auto& locks = present_.locks;
+    const auto* name = std::get_if<std::string>(&request.parameters[1]);
+    const auto before = name != nullptr ? first_waiters(locks[*name]) : std::vector<std::string>();
     auto answer = carry_out(taken);
+    if (name != nullptr && first_waiters(locks[*name]) != before) tell_first(taken, locks[*name]);
     const bool is_async = taken.has_handed_over ? bug_ == sql_bug::hand_offs_async
                           : taken.has_granted   ? bug_ == sql_bug::grants_async
                                                 : !taken.is_flushed;
@@ -220,6 +231,15 @@ void sql_database::run_request(const std::shared_ptr<sql_link>& link, const sql:
                     if (link->user != nullptr) on_answer(answer);
                 });
             });
+}
+
+// Tells the first two waiters when the lease that they wait for ends.
+void sql_database::tell_first(step& taken, const sql_lock& lock) const {
+    const auto left = core::first_expiry(lock.holders) - clock();
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, lock.queue.size()); ++i)
+        if (!lock.holders.empty())
+            taken.messages.emplace_back(lock.queue[i].client, "n " + lock.queue[i].owner + ' ' +
+                                                                  *milliseconds(left));
 }
 
 void sql_database::ring(const step& taken) {
