@@ -27,7 +27,8 @@ namespace pawl::sql {
 [[nodiscard]] error unexpected_answer(std::string_view function);
 
 // A time that no number from outside can make overflow: 30 years at most.
-[[nodiscard]] constexpr std::chrono::milliseconds limited_milliseconds(std::int64_t count) noexcept {
+[[nodiscard]] constexpr std::chrono::milliseconds limited_milliseconds(
+    std::int64_t count) noexcept {
     constexpr std::int64_t most = std::int64_t{30} * 365 * 24 * 60 * 60 * 1000;
     return std::chrono::milliseconds(std::clamp(count, -most, most));
 }

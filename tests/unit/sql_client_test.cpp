@@ -408,7 +408,8 @@ TEST_F(SqlClient, ForgedMessagesDoNothing) {
     const auto made = acquire(60s);
     queue();
     for (const char* text : {"", "g", "g other 9 1800 6000000", "g owner 0 1800 6000000",
-                             "g owner 9 -5 6000000", "w other", "w", "l ", "l nothing", "\xFF\xFE x"})
+                             "g owner 9 -5 6000000", "w other", "n other 5", "w", "l ", "l nothing",
+                             "\xFF\xFE x"})
         push(text);
     EXPECT_FALSE(made->is_over);
     EXPECT_EQ(asked(), "");
