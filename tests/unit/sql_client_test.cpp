@@ -465,6 +465,8 @@ TEST_F(SqlClient, AWaiterThatGivesUpLeavesAndMayGetTheLockThen) {
     const auto made = acquire(5s);
     queue();
     advance(5s);
+    ASSERT_EQ(asked(), "refresh");
+    queue();
     ASSERT_EQ(asked(), "leave");
     EXPECT_EQ(test_.calls.front()->number(6), 1);
     answer({{"g", "11", "1500", "t"}});
