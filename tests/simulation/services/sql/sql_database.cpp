@@ -16,6 +16,9 @@ namespace {
 
 constexpr int timeline_shift = 47;
 
+// Before the client of a holder: a reader joins the others whether or not their sessions live.
+const std::string holder_mark = "+";
+
 std::string text_of(std::int64_t number) { return std::to_string(number); }
 std::string text_of(bool value) { return value ? "t" : "f"; }
 
@@ -77,6 +80,7 @@ public:
     std::vector<holder_row>& holders() { return holders_; }
     void insert_holder(const holder_row& holder) {
         lock_.holders.push_back(holder);
+        lock_.holders.back().client = holder_mark + holder.client;
         step_.has_granted = true;
     }
     void erase_holder(const std::string& owner) {
@@ -116,7 +120,8 @@ public:
         return {core::share_of(requested), requested.owner, step_.link.client, {}, requested.ttl};
     }
     [[nodiscard]] bool is_alive(const std::string& client) const {
-        return client == step_.link.client || database_.is_alive(client);
+        return client.starts_with(holder_mark) || client == step_.link.client ||
+               database_.is_alive(client);
     }
     [[nodiscard]] static bool may_grant() { return true; }
     fencing_token next_token() {
@@ -140,7 +145,7 @@ public:
                                text_of(database_.clock_us()));
     }
     void notify_loss(const holder_row& holder) {
-        step_.messages.emplace_back(holder.client, "f " + holder.owner + ' ' + name_);
+        step_.messages.emplace_back(holder.client.substr(holder.client.starts_with(holder_mark)), "f " + holder.owner + ' ' + name_);
     }
 
     [[nodiscard]] sql_lock& lock() noexcept { return lock_; }
@@ -355,7 +360,7 @@ std::vector<sql::row> sql_database::renew(step& taken) {
                                  fencing_token(table.lock().fence)});
         const bool is_renewed = core::lease_table(table, table.now()).renew(held, ttl);
         for (auto& each : holders)
-            if (is_renewed && each.owner == held.owner) each.client = taken.link.client;
+            if (is_renewed && each.owner == held.owner) each.client = holder_mark + taken.link.client;
         answer.push_back({is_renewed ? "x" : table.holders().empty() ? "m" : "r"});
     }
     taken.is_flushed = bug_ != sql_bug::renewals_async;
