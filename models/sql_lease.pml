@@ -26,16 +26,20 @@
 // long   crash_boot_rule -DCRASHES=1 -DBOOT_RULE
 // long   crash_async_renewals -DCRASHES=1 -DBOOT_RULE -DASYNC_RENEWALS
 // long   crash_async_grants -DCRASHES=1 -DASYNC_GRANTS -DPAUSE_AFTER_CRASH
-// long   crash_all_async -DCRASHES=1 -DASYNC_GRANTS -DASYNC_RENEWALS -DASYNC_HAND_OFFS -DPAUSE_AFTER_CRASH
-// holds  failover_short -DFAILOVERS=1 -DSET_BACK=4 -DMAX_TIME=4 -DRENEWALS=0
+// long   crash_all_async -DCRASHES=1 -DALL_ASYNC -DPAUSE_AFTER_CRASH
+// holds  failover_short -DFAILOVERS=1 -DSET_BACK=4 -DMAX_TIME=4 -DRENEWALS=0 -DATTEMPTS_0=1
+// long   failover_set_back -DFAILOVERS=1 -DSET_BACK=4 -DMAX_TIME=4 -DRENEWALS=0
 // long   failover -DFAILOVERS=1 -DSET_BACK=2 -DRENEWALS=0
+// holds  pause_short -DFAILOVERS=1 -DCRASHES=1 -DRENEWALS=0 -DATTEMPTS_0=1 -DMAX_TIME=4
+// long   pause -DFAILOVERS=1 -DCRASHES=1 -DRENEWALS=0
 // breaks counted_from_answer one_believer -DCOUNTED_FROM_ANSWER
 // breaks owner_per_client one_believer -DLATE -DOWNER_PER_CLIENT
 // breaks renewals_async one_believer -DCRASHES=1 -DASYNC_RENEWALS
-// breaks renewals_and_hand_offs_async one_believer -DCRASHES=1 -DBOOT_RULE -DASYNC_RENEWALS -DASYNC_HAND_OFFS
+// breaks two_kinds_async one_believer -DCRASHES=1 -DBOOT_RULE -DASYNC_RENEWALS -DASYNC_HAND_OFFS
 // breaks hand_offs_async one_believer -DCRASHES=1 -DBOOT_RULE -DASYNC_HAND_OFFS -DWINDOW=2 -DTTL=3
 // breaks grants_async one_believer -DCRASHES=1 -DBOOT_RULE -DASYNC_GRANTS
 // breaks no_hold_off one_believer -DFAILOVERS=1 -DNO_HOLD_OFF
+// breaks pause_forgotten one_believer -DFAILOVERS=1 -DCRASHES=1 -DPAUSE_FORGOTTEN -DRENEWALS=0
 // breaks no_floor tokens_rise -DFAILOVERS=1 -DNO_FLOOR -DMAX_TIME=4 -DRENEWALS=0
 // breaks no_timeline tokens_rise -DFAILOVERS=1 -DNO_TIMELINE -DSET_BACK=4 -DMAX_TIME=4 -DRENEWALS=0
 // breaks no_floor_after_crash tokens_rise -DCRASHES=1 -DASYNC_GRANTS -DPAUSE_AFTER_CRASH -DNO_FLOOR
@@ -74,6 +78,12 @@
 #define SET_BACK 0
 #endif
 
+#ifdef ALL_ASYNC
+#define ASYNC_GRANTS
+#define ASYNC_RENEWALS
+#define ASYNC_HAND_OFFS
+#endif
+
 // Owner 0 is none.
 #define CLIENT(owner) ((owner) > ATTEMPTS_0)
 
@@ -91,6 +101,7 @@ byte place;       // the owner in the queue: there are two clients
 byte now;
 byte boot = 1;
 byte boot_began;
+byte hold_off;    // no grants until this time
 byte timeline;
 byte behind;      // the clock of the promoted standby
 
@@ -151,9 +162,9 @@ hidden byte undone_claim_is_over;
 #endif
 #define IS_FREE (present.owner == 0 || EXPIRES <= now)
 
-// hold_off of @.boot: after a failover only.
+// hold_off: after a failover only. A crash does not end it.
 #if FAILOVERS > 0 && !defined(NO_HOLD_OFF) || defined(PAUSE_AFTER_CRASH)
-#define MAY_GRANT (boot == 1 || now >= boot_began + TTL)
+#define MAY_GRANT (now >= hold_off)
 #else
 #define MAY_GRANT true
 #endif
@@ -200,6 +211,12 @@ inline commit(is_flushed) {
 #else
     skip
 #endif
+}
+
+inline begin_boot() {
+    clear_place();
+    boot++;
+    boot_began = now
 }
 
 inline give(to, length) {
@@ -416,7 +433,12 @@ proctype Client(byte c; byte most) {
            waits[c] = false;
            state = ENDS_HOLD
        }
-    :: atomic { state == HOLDS && renewals < RENEWALS -> renewals++; asked_at = now; state = RENEWS }
+    :: atomic {
+           state == HOLDS && renewals < RENEWALS ->
+           renewals++;
+           asked_at = now;
+           state = RENEWS
+       }
     :: atomic {
            state == RENEWS && !IS_DOWN ->
            if
@@ -581,9 +603,13 @@ init {
            crashes++;
            now++;
            COPY(present, flushed);
-           clear_place();
-           boot++;
-           boot_began = now
+#ifdef PAUSE_AFTER_CRASH
+           hold_off = now + TTL;
+#endif
+#ifdef PAUSE_FORGOTTEN
+           hold_off = 0;
+#endif
+           begin_boot()
        }
 #endif
 #if FAILOVERS > 0
@@ -594,9 +620,8 @@ init {
            now++;
            COPY(present, standby);
            COPY(flushed, present);
-           clear_place();
-           boot++;
-           boot_began = now;
+           hold_off = now + TTL;
+           begin_boot();
            timeline++;
            behind = SET_BACK
        }

@@ -90,6 +90,9 @@ private:
     void plan_refresh();
     void undo() { client_.undo_in_background(requested_, claimed_by_); }
     [[nodiscard]] time_point request_limit() const;
+    [[nodiscard]] bool has_pushed_grant() const noexcept {
+        return pushed_ && pushed_->outcome == core::attempt_result::kind::granted;
+    }
     [[nodiscard]] grant to_grant(const core::attempt_result& result) const;
 
     lock_client& client_;
@@ -174,7 +177,8 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
         const bool changed_nothing =
             failed.reason() != errc::unreachable && failed.reason() != errc::protocol;
         if (changed_nothing) is_sent = false;
-        if (changed_nothing && failed.is_transient() && attempt_.was_queued() && !has_lost_place_) {
+        if (changed_nothing && failed.is_transient() && attempt_.was_queued() &&
+            !has_lost_place_) {
             static_cast<void>(attempt_.on_failure(true));
             auto& time = *client_.context_.time;
             refresh_at_ = time.now() + core::random_between(time, 300ms, 600ms);
@@ -244,7 +248,7 @@ void lock_client::acquire_attempt::notify(const message& received) {
         result.token = received.token;
         result.needs_renewal = true;
         if (to_grant(result).deadline > now) pushed_ = result;
-    } else if (received.kind == 'n') {
+    } else if (received.kind == 'n' && !has_pushed_grant()) {  // messages may change their order
         result.outcome = core::attempt_result::kind::waiting;
         result.expires = now + received.span;
         result.is_first = true;

@@ -2,7 +2,8 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Thousands of scenarios of one database. `PAWL_SEEDS` is their number (1,000), `PAWL_SEED` the
-// first seed (1). `pawl_simulate --topology sql --seed N --trace` prints all events of one scenario.
+// first seed (1). `pawl_simulate --topology sql --seed N --trace` prints all events of one
+// scenario.
 #include "bugs/search.hpp"
 #include "seeds.hpp"
 #include "services/sql/sql_scenario.hpp"

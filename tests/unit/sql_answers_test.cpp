@@ -73,6 +73,15 @@ TEST(SqlMessage, WhatIsNotUnderstoodHasNoKind) {
         EXPECT_EQ(parse_message(text).kind, '\0') << text;
 }
 
+TEST(SqlMessage, OfANewFirstWaiter) {
+    const auto parsed = parse_message("n owner 700");
+    EXPECT_EQ(parsed.kind, 'n');
+    EXPECT_EQ(parsed.subject, "owner");
+    EXPECT_EQ(parsed.span, 700ms);
+    for (const char* text : {"n owner", "n owner soon", "n owner -5"})
+        EXPECT_EQ(parse_message(text).span, duration{}) << text;
+}
+
 TEST(SqlMessage, MoreWordsThanKnownAreLeftToLaterFormats) {
     EXPECT_EQ(parse_message("g owner 7 1800 1 more").kind, 'g');
 }
@@ -82,7 +91,7 @@ TEST(SqlMessage, AHugeWindowDoesNotOverflow) {
     for (const char* text : {"g owner 7 9223372036854775807 1", "g owner 7 9223372036855 1",
                              "g owner 7 20000000000000 1"}) {
         const auto parsed = parse_message(text);
-        EXPECT_TRUE(parsed.kind == '\0' || parsed.span >= duration{}) << text;
+        EXPECT_TRUE(parsed.kind == '\0' || parsed.span > duration{}) << text;
     }
 }
 
@@ -93,7 +102,7 @@ TEST(SqlMessage, OfAnyBytes) {
             auto changed = text;
             changed[at] = byte;
             const auto parsed = parse_message(changed);
-            EXPECT_TRUE(parsed.kind == '\0' || parsed.span >= duration{}) << changed;
+            EXPECT_TRUE(parsed.kind == '\0' || parsed.span > duration{}) << changed;
             static_cast<void>(parse_message(std::string_view(text).substr(0, at)));
         }
 }

@@ -384,11 +384,32 @@ TEST_F(SqlClient, AMessageBeforeTheAnswerMakesTheWaiterLook) {
     EXPECT_TRUE(made->granted->needs_renewal);
 }
 
+// Two releases send their messages after their commits, so the older message may come later.
+TEST_F(SqlClient, ALateMessageTakesNoGrantBack) {
+    const auto made = acquire(60s);
+    queue();
+    test_.present->handlers.on_message("g owner 9 1800 6000000");
+    push("n owner 1800");
+    EXPECT_TRUE(made->granted);
+}
+
+TEST_F(SqlClient, ANewFirstWaiterLooksAtTheEndOfTheLease) {
+    const auto made = acquire(60s);
+    answer({{"q", std::nullopt, "20000", "f", std::nullopt, "5000000"}});
+    push("n owner 700");
+    EXPECT_EQ(asked(), "");
+    advance(700ms);
+    ASSERT_EQ(asked(), "refresh");
+    answer({{"g", "9", "30000"}});
+    EXPECT_TRUE(made->granted);
+}
+
 TEST_F(SqlClient, ForgedMessagesDoNothing) {
     const auto made = acquire(60s);
     queue();
     for (const char* text : {"", "g", "g other 9 1800 6000000", "g owner 0 1800 6000000",
-                             "g owner 9 -5 6000000", "w other", "w", "l ", "l nothing", "\xFF\xFE x"})
+                             "g owner 9 -5 6000000", "w other", "n other 5", "w", "l ", "l nothing",
+                             "\xFF\xFE x"})
         push(text);
     EXPECT_FALSE(made->is_over);
     EXPECT_EQ(asked(), "");
@@ -444,6 +465,8 @@ TEST_F(SqlClient, AWaiterThatGivesUpLeavesAndMayGetTheLockThen) {
     const auto made = acquire(5s);
     queue();
     advance(5s);
+    ASSERT_EQ(asked(), "refresh");
+    queue();
     ASSERT_EQ(asked(), "leave");
     EXPECT_EQ(test_.calls.front()->number(6), 1);
     answer({{"g", "11", "1500", "t"}});

@@ -73,8 +73,8 @@ begin
     return readers = 0 and used + p_permits <= l.total;
 end $$;
 
--- Grants the lock. Returns the row, with the token in `fence`. Readers that join others share their
--- token, which is the newest one of the lock.
+-- Grants the lock. Returns the row, with the token in `fence` and the end of the lease in `expires`.
+-- Readers that join others share their token, which is the newest one of the lock.
 create function @.give(l @.lock, p_floor bigint, p_owner text, p_client text, p_who text,
     p_value text, p_ttl int, p_mode int, p_permits int) returns @.lock
 language plpgsql as $$
@@ -85,16 +85,16 @@ begin
         l.fence := greatest(l.fence + 1, p_floor + @.ticks());
     end if;
     t := clock_timestamp();
+    l.expires := t + p_ttl * interval '1 ms';
     if p_mode = 0 then
         l.owner := p_owner;
         update @.lock k set fence = l.fence, owner = p_owner, client = p_client, who = p_who,
-            value = p_value, ttl = p_ttl, since = t, expires = t + p_ttl * interval '1 ms'
+            value = p_value, ttl = p_ttl, since = t, expires = l.expires
             where k.ns = l.ns and k.name = l.name;
-        l.expires := t + p_ttl * interval '1 ms';
     else
         l.holders := l.holders + 1;
-        insert into @.holder values (l.fence, t + p_ttl * interval '1 ms', t, p_ttl, p_mode,
-            p_permits, l.ns, l.name, p_owner, p_client, p_who);
+        insert into @.holder values (l.fence, l.expires, t, p_ttl, p_mode, p_permits,
+            l.ns, l.name, p_owner, p_client, p_who);
         update @.lock k set fence = l.fence, holders = l.holders
             where k.ns = l.ns and k.name = l.name;
     end if;
@@ -170,11 +170,11 @@ begin
         l.waiting := l.waiting - 1;
         was_changed := true;
         claim_window := case when is_own then w.ttl else least(w.ttl, 1800) end;
-        l := @.give(l, b.floor, w.owner, w.client, w.who, w.value, claim_window,
-            w.mode, w.permits);
+        l := @.give(l, b.floor, w.owner, w.client, w.who, w.value, claim_window, w.mode, w.permits);
         if not is_own and w.expires is null then
+            -- The time of the lease's begin: the server may have stopped since.
             perform @.ring(w.client, concat_ws(' ', 'g', w.owner, l.fence, claim_window,
-                @.microseconds(clock_timestamp())));
+                @.microseconds(l.expires) - claim_window * 1000));
         end if;
         exit when w.mode = 0;
     end loop;

@@ -132,7 +132,8 @@ declare
 begin
     if p_mode = 0 then
         select * into b from @.boot;
-        if found and b.hold_off is null and p_ttl <= b.most_ttl then
+        if found and p_ttl <= b.most_ttl
+                and (b.hold_off is null or b.hold_off <= clock_timestamp()) then
             update @.lock k set fence = greatest(k.fence + 1, b.floor + @.ticks()),
                 owner = p_owner, client = p_client, who = p_who, value = p_value, ttl = p_ttl,
                 since = clock_timestamp(), expires = clock_timestamp() + p_ttl * interval '1 ms'

@@ -95,7 +95,9 @@ asio::awaitable<std::vector<sql::row>> simulated_session::run(const sql::call& r
 sql::call simulated_session::changed(const sql::call& request) {
     auto sent = request;
     if (database_.bug() != sql_bug::owner_per_client) return sent;
-    const auto shared_owner = [&](const std::string& name) { return context_.process.command + name; };
+    const auto shared_owner = [&](const std::string& name) {
+        return context_.process.command + name;
+    };
     const auto& function = request.function;
     if (function == "acquire" || function == "refresh" || function == "leave" ||
         function == "release" || function == "downgrade") {

@@ -16,11 +16,21 @@ namespace {
 
 constexpr int timeline_shift = 47;
 
+// Before the client of a holder: a reader joins the others whether or not their sessions live.
+const std::string holder_mark = "+";
+
 std::string text_of(std::int64_t number) { return std::to_string(number); }
 std::string text_of(bool value) { return value ? "t" : "f"; }
 
 std::optional<std::string> milliseconds(duration left) {
     return std::to_string(std::max<std::int64_t>(0, (left + 1ms - 1ns) / 1ms));
+}
+
+std::vector<std::string> first_waiters(const sql_lock& lock) {
+    std::vector<std::string> owners;
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, lock.queue.size()); ++i)
+        owners.push_back(lock.queue[i].owner);
+    return owners;
 }
 
 const std::string& text_in(const sql::call& request, std::size_t index) {
@@ -70,6 +80,7 @@ public:
     std::vector<holder_row>& holders() { return holders_; }
     void insert_holder(const holder_row& holder) {
         lock_.holders.push_back(holder);
+        lock_.holders.back().client = holder_mark + holder.client;
         step_.has_granted = true;
     }
     void erase_holder(const std::string& owner) {
@@ -109,7 +120,8 @@ public:
         return {core::share_of(requested), requested.owner, step_.link.client, {}, requested.ttl};
     }
     [[nodiscard]] bool is_alive(const std::string& client) const {
-        return client == step_.link.client || database_.is_alive(client);
+        return client.starts_with(holder_mark) || client == step_.link.client ||
+               database_.is_alive(client);
     }
     [[nodiscard]] static bool may_grant() { return true; }
     fencing_token next_token() {
@@ -133,7 +145,7 @@ public:
                                text_of(database_.clock_us()));
     }
     void notify_loss(const holder_row& holder) {
-        step_.messages.emplace_back(holder.client, "f " + holder.owner + ' ' + name_);
+        step_.messages.emplace_back(holder.client.substr(holder.client.starts_with(holder_mark)), "f " + holder.owner + ' ' + name_);
     }
 
     [[nodiscard]] sql_lock& lock() noexcept { return lock_; }
@@ -205,7 +217,11 @@ void sql_database::close(const std::shared_ptr<sql_link>& link) {
 void sql_database::run_request(const std::shared_ptr<sql_link>& link, const sql::call& request,
                                const answer_handler& on_answer) {
     step taken{*link, request};
+    auto& locks = present_.locks;
+    const auto* name = std::get_if<std::string>(&request.parameters[1]);
+    const auto before = name != nullptr ? first_waiters(locks[*name]) : std::vector<std::string>();
     auto answer = carry_out(taken);
+    if (name != nullptr && first_waiters(locks[*name]) != before) tell_first(taken, locks[*name]);
     const bool is_async = taken.has_handed_over ? bug_ == sql_bug::hand_offs_async
                           : taken.has_granted   ? bug_ == sql_bug::grants_async
                                                 : !taken.is_flushed;
@@ -220,6 +236,15 @@ void sql_database::run_request(const std::shared_ptr<sql_link>& link, const sql:
                     if (link->user != nullptr) on_answer(answer);
                 });
             });
+}
+
+// Tells the first two waiters when the lease that they wait for ends.
+void sql_database::tell_first(step& taken, const sql_lock& lock) const {
+    const auto left = core::first_expiry(lock.holders) - clock();
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, lock.queue.size()); ++i)
+        if (!lock.holders.empty())
+            taken.messages.emplace_back(lock.queue[i].client, "n " + lock.queue[i].owner + ' ' +
+                                                                  *milliseconds(left));
 }
 
 void sql_database::ring(const step& taken) {
@@ -335,7 +360,7 @@ std::vector<sql::row> sql_database::renew(step& taken) {
                                  fencing_token(table.lock().fence)});
         const bool is_renewed = core::lease_table(table, table.now()).renew(held, ttl);
         for (auto& each : holders)
-            if (is_renewed && each.owner == held.owner) each.client = taken.link.client;
+            if (is_renewed && each.owner == held.owner) each.client = holder_mark + taken.link.client;
         answer.push_back({is_renewed ? "x" : table.holders().empty() ? "m" : "r"});
     }
     taken.is_flushed = bug_ != sql_bug::renewals_async;

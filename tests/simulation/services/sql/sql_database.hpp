@@ -127,6 +127,7 @@ private:
     [[nodiscard]] std::vector<sql::row> attempt(step& taken);
     [[nodiscard]] std::vector<sql::row> renew(step& taken);
     [[nodiscard]] std::vector<sql::row> inspect(step& taken);
+    void tell_first(step& taken, const sql_lock& lock) const;
     void ring(const step& taken);
     void commit(bool is_flushed);
     void replicate_later();
