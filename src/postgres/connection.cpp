@@ -129,16 +129,16 @@ std::shared_ptr<pending_statement> connection::send_call(const sql::call& reques
     for (const auto& each : request.parameters)
         values.push_back(to_text(each));
     const auto text = call_text(place_.schema, request.function, values.size());
-    const auto ring_text = call_text(place_.schema, "ring", 0);
+    const auto notify_text = call_text(place_.schema, "notify", 0);
     auto sent = std::make_shared<pending_statement>(time_, strand_);
     sent->answered.prepare();
     // A proxy may give the next statement to another connection, which has not prepared it.
     if (is_ready_ && facts_.is_pushed) {
         send_prepared(std::string(request.function), text, values, sent, false);
-        if (request.rings) send_prepared("ring", ring_text, {}, nullptr, true);
+        if (request.notifies) send_prepared("notify", notify_text, {}, nullptr, true);
     } else {
         send_unprepared(text, values, sent, false);
-        if (request.rings) send_unprepared(ring_text, {}, nullptr, true);
+        if (request.notifies) send_unprepared(notify_text, {}, nullptr, true);
     }
     flush();
     throw_if_unsent(*sent);
@@ -158,7 +158,8 @@ std::shared_ptr<pending_statement> connection::send(const std::string& text,
 
 void connection::send_prepared(const std::string& name, const std::string& text,
                                const std::vector<text_value>& values,
-                               const std::shared_ptr<pending_statement>& sent, bool is_ring) {
+                               const std::shared_ptr<pending_statement>& sent,
+                               bool is_notification) {
     using kind = expected_result::kind;
     const int count = static_cast<int>(values.size());
     if (is_over_) return;
@@ -171,19 +172,20 @@ void connection::send_prepared(const std::string& name, const std::string& text,
     if (::PQsendQueryPrepared(handle(), name.c_str(), count, pointers_of(values).data(), nullptr,
                               nullptr, 0) != 1)
         return end(network_failure());
-    expected_.push_back({is_ring ? kind::ring : kind::statement, sent, {}});
+    expected_.push_back({is_notification ? kind::notification : kind::statement, sent, {}});
     end_pipeline();
 }
 
 void connection::send_unprepared(const std::string& text, const std::vector<text_value>& values,
-                                 const std::shared_ptr<pending_statement>& sent, bool is_ring) {
+                                 const std::shared_ptr<pending_statement>& sent,
+                                 bool is_notification) {
     using kind = expected_result::kind;
     if (is_over_) return;
     if (expected_.empty()) heard_at_ = time_.now();
     if (::PQsendQueryParams(handle(), text.c_str(), static_cast<int>(values.size()), nullptr,
                             pointers_of(values).data(), nullptr, nullptr, 0) != 1)
         return end(network_failure());
-    expected_.push_back({is_ring ? kind::ring : kind::statement, sent, {}});
+    expected_.push_back({is_notification ? kind::notification : kind::statement, sent, {}});
     end_pipeline();
 }
 
@@ -227,8 +229,7 @@ void connection::on_readable() {
     bool is_open = ::PQconsumeInput(handle()) == 1;
     // One read may leave the rest of a TLS record, of which the socket says nothing.
     if (is_open && ::PQsslInUse(handle()) == 1) is_open = ::PQconsumeInput(handle()) == 1;
-    while (!is_over_ && take_result()) {
-    }
+    while (!is_over_ && take_result()) {}
     if (is_over_) return;
     if (!is_open || ::PQstatus(handle()) == CONNECTION_BAD) return end(network_failure());
     deliver_notifications();

@@ -72,7 +72,7 @@ public:
 private:
     // What libpq will return next.
     struct expected_result {
-        enum class kind : std::uint8_t { statement, preparation, ring, end_of_pipeline };
+        enum class kind : std::uint8_t { statement, preparation, notification, end_of_pipeline };
         expected_result::kind type;
         std::shared_ptr<pending_statement> sent;  // of a statement and its preparation
         std::string prepared_name;                // of a preparation
@@ -83,9 +83,9 @@ private:
     std::shared_ptr<pending_statement> send_call(const sql::call& request);
     void send_prepared(const std::string& name, const std::string& text,
                        const std::vector<text_value>& values,
-                       const std::shared_ptr<pending_statement>& sent, bool is_ring);
+                       const std::shared_ptr<pending_statement>& sent, bool is_notification);
     void send_unprepared(const std::string& text, const std::vector<text_value>& values,
-                         const std::shared_ptr<pending_statement>& sent, bool is_ring);
+                         const std::shared_ptr<pending_statement>& sent, bool is_notification);
     void end_pipeline();
     void flush();
     void read_next();

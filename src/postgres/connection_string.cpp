@@ -18,8 +18,7 @@
 namespace pawl::postgres {
 namespace {
 
-constexpr std::string_view own_options[] = {"schema", "namespace", "make_schema",
-                                            "after_failover"};
+constexpr std::string_view own_options[] = {"schema", "namespace", "make_schema", "after_failover"};
 
 bool is_own(std::string_view name) {
     return std::ranges::find(own_options, name) != std::end(own_options);
@@ -104,8 +103,10 @@ duration parse_timeout(const std::string& text) {
 // Pawl itself looks for the server that accepts writes.
 void check_target(const std::string& value) {
     if (value == "any" || value == "read-write" || value == "primary") return;
-    throw error(errc::bad_option, "Locks need a server that accepts writes; leave out "
-                                  "target_session_attrs=" + value + ".");
+    throw error(errc::bad_option,
+                "Locks need a server that accepts writes; leave out "
+                "target_session_attrs=" +
+                    value + ".");
 }
 
 bool parse_yes_no(const std::string& name, const std::string& value) {
@@ -157,8 +158,8 @@ std::string without_own_options(std::string_view url) {
 bool is_identifier(std::string_view text) {
     const auto is_letter = [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); };
     return !text.empty() && text.size() <= 63 && is_letter(text.front()) &&
-           std::ranges::all_of(
-               text, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+           std::ranges::all_of(text,
+                               [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
 }  // namespace
@@ -190,10 +191,10 @@ connection_string parse_connection(const std::string& text) {
     connection_string result;
     // An address from the environment does not belong to a host from the string.
     const bool names_host = value_in(list, "host") || value_in(list, "hostaddr");
-    result.hosts = parse_hosts(
-        (names_host ? value_in(list, "host") : value_of("host")).value_or(""),
-        (names_host ? value_in(list, "hostaddr") : value_of("hostaddr")).value_or(""),
-        value_of("port").value_or(""));
+    result.hosts =
+        parse_hosts((names_host ? value_in(list, "host") : value_of("host")).value_or(""),
+                    (names_host ? value_in(list, "hostaddr") : value_of("hostaddr")).value_or(""),
+                    value_of("port").value_or(""));
     result.timeout = parse_timeout(value_of("connect_timeout").value_or("0"));
     if (const auto target = value_of("target_session_attrs")) check_target(*target);
     for (const auto* each = list.get(); each->keyword != nullptr; ++each) {
@@ -233,8 +234,7 @@ void check_options(const options& settings) {
                     "PostgreSQL keeps the names of schemas that begin with pg_ for itself; choose "
                     "another schema.");
     const auto& name_space = settings.name_space;
-    if (name_space.empty() || name_space.size() > 64 ||
-        std::ranges::any_of(name_space, [](char c) {
+    if (name_space.empty() || name_space.size() > 64 || std::ranges::any_of(name_space, [](char c) {
             const auto byte = static_cast<unsigned char>(c);
             return byte < 0x20 || byte == 0x7f;
         }))

@@ -17,8 +17,8 @@ namespace pawl::postgres {
 
 // A server, or several servers with one name.
 struct host_entry {
-    std::string host;          // a name, an address, or the folder of a Unix socket; may be empty
-    std::string address;       // numeric; empty: the host is looked up
+    std::string host;     // a name, an address, or the folder of a Unix socket; may be empty
+    std::string address;  // numeric; empty: the host is looked up
     std::uint16_t port = 5432;
 
     [[nodiscard]] bool is_local() const noexcept {

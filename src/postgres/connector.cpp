@@ -101,11 +101,10 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(
     time_point give_up_at) {
     const error_place place{std::string(server_prefix) + host.text(), options_.schema};
     auto opened = co_await open(host, address, place, give_up_at);
-    const auto session = std::make_shared<connection>(std::move(opened), place, context_.strand,
-                                                      *context_.time);
+    const auto session =
+        std::make_shared<connection>(std::move(opened), place, context_.strand, *context_.time);
     session->start();
-    auto facts =
-        co_await shake_hands(session, options_, *context_.time, context_.log, give_up_at);
+    auto facts = co_await shake_hands(session, options_, *context_.time, context_.log, give_up_at);
     session->set_ready(std::move(facts), handlers);
     co_return session;
 }
@@ -122,10 +121,9 @@ asio::awaitable<std::unique_ptr<libpq_connection>> connector::open(const host_en
                                                                   : PGRES_POLLING_WRITING;
     while (status != PGRES_POLLING_OK) {
         const auto wake = [ready] { ready->notify(); };
-        const bool is_waiting = status == PGRES_POLLING_READING ? connection->when_readable(wake)
-                                : status == PGRES_POLLING_WRITING
-                                    ? connection->when_writable(wake)
-                                    : false;
+        const bool is_waiting = status == PGRES_POLLING_READING   ? connection->when_readable(wake)
+                                : status == PGRES_POLLING_WRITING ? connection->when_writable(wake)
+                                                                  : false;
         if (!is_waiting)
             throw connect_error(error_in(connection->get()), place,
                                 ::PQconnectionNeedsPassword(connection->get()) == 1);

@@ -82,8 +82,7 @@ finding tls_finding(const server_state& state) {
 
 finding snapshot_finding(const server_state& state) {
     if (state.oldest_snapshot < 600)
-        return {grade::good, "oldest snapshot",
-                std::to_string(state.oldest_snapshot) + " s", ""};
+        return {grade::good, "oldest snapshot", std::to_string(state.oldest_snapshot) + " s", ""};
     return {grade::warning, "oldest snapshot", std::to_string(state.oldest_snapshot) + " s",
             "old rows cannot be removed while it is open, so locks become slower; end the long "
             "transaction"};
@@ -188,12 +187,11 @@ server_state read_state(const std::vector<sql::row>& rows, const error_place& pl
 
 examination assess(const server_state& state, const options& settings, const std::string& node) {
     examination result;
-    result.findings = {version_finding(state),  disk_finding(state),
-                       commit_finding(state),   standby_finding(state, settings),
-                       proxy_finding(state),    tls_finding(state),
-                       snapshot_finding(state), rows_finding(state),
-                       rights_finding(state),   encoding_finding(state),
-                       clock_finding(state)};
+    result.findings = {
+        version_finding(state),           disk_finding(state),  commit_finding(state),
+        standby_finding(state, settings), proxy_finding(state), tls_finding(state),
+        snapshot_finding(state),          rows_finding(state),  rights_finding(state),
+        encoding_finding(state),          clock_finding(state)};
     result.nodes = {{node, "primary"}};
     result.guarantees = guarantees_of(state, settings);
     return result;

@@ -20,24 +20,23 @@ struct server_state {
     bool has_fsync = true;
     bool has_full_page_writes = true;
     std::string synchronous_commit;
-    std::string synchronous_standbys;   // the setting's value
-    std::int64_t standbys = 0;          // that receive the log at present
-    std::int64_t oldest_snapshot = 0;   // its age in seconds; 0: none, or not visible
-    std::int64_t dead_rows = 0;         // of Pawl's tables
-    std::string writers;                // roles that may write the tables, beside superusers
-    bool is_superuser = false;          // the role of this connection
+    std::string synchronous_standbys;  // the setting's value
+    std::int64_t standbys = 0;         // that receive the log at present
+    std::int64_t oldest_snapshot = 0;  // its age in seconds; 0: none, or not visible
+    std::int64_t dead_rows = 0;        // of Pawl's tables
+    std::string writers;               // roles that may write the tables, beside superusers
+    bool is_superuser = false;         // the role of this connection
     std::string encoding;
-    duration clock_offset{};            // positive: the server's clock is ahead
+    duration clock_offset{};  // positive: the server's clock is ahead
     bool has_proxy = false;
     bool has_tls = false;
-    bool is_remote = false;             // not a Unix socket, and not this host
+    bool is_remote = false;  // not a Unix socket, and not this host
 };
 
 // The query that `read_state` reads; its parameter is the schema.
 [[nodiscard]] const char* state_query() noexcept;
 // Throws errc::protocol.
-[[nodiscard]] server_state read_state(const std::vector<sql::row>& rows,
-                                      const error_place& place);
+[[nodiscard]] server_state read_state(const std::vector<sql::row>& rows, const error_place& place);
 
 [[nodiscard]] examination assess(const server_state& state, const options& settings,
                                  const std::string& node);

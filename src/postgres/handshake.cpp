@@ -90,14 +90,13 @@ void check_schema(const server_facts& server, const options& settings, const err
                     place.server + ": the role " + server.role + " may not use the schema " +
                         place.schema +
                         "; let an administrator run the output of `pawl schema` for this role.");
-    if (server.newest_format > schema_format)
-        throw newer_format_error(place, server.newest_format);
+    if (server.newest_format > schema_format) throw newer_format_error(place, server.newest_format);
     if (server.has_schema) throw missing_schema_error(place, "the schema has no functions of Pawl");
     if (!settings.make_schema)
         throw missing_schema_error(place, "the schema is missing, and make_schema is off");
     if (!server.may_make_schema)
-        throw missing_schema_error(place, "the schema is missing, and the role " + server.role +
-                                              " may not make it");
+        throw missing_schema_error(
+            place, "the schema is missing, and the role " + server.role + " may not make it");
 }
 
 // Not behind a proxy, which gives the connection to others, too. The server notices a dead client
@@ -166,8 +165,8 @@ asio::awaitable<sql::session_facts> shake_hands(std::shared_ptr<connection> sess
     std::shared_ptr<pending_statement> adjusted, present, listening;
     if (is_direct) {
         adjusted = session->send(settings_text(server, version));
-        present = session->send("select pg_try_advisory_lock(('x' || $1)::bit(64)::bigint)",
-                                {client});
+        present =
+            session->send("select pg_try_advisory_lock(('x' || $1)::bit(64)::bigint)", {client});
         listening = session->send("listen \"pawl_" + client + "\"");
     }
     const bool goes_on = settings.after_failover == after_failover::go;

@@ -56,10 +56,10 @@ private:
     template <class Handler>
     bool wait(boost::asio::posix::descriptor_base::wait_type kind, Handler handler) {
         if (!watch()) return false;
-        descriptor_.async_wait(kind, [handler = std::move(handler)](
-                                         const boost::system::error_code& failure) mutable {
-            if (failure != boost::asio::error::operation_aborted) handler();
-        });
+        descriptor_.async_wait(
+            kind, [handler = std::move(handler)](const boost::system::error_code& failure) mutable {
+                if (failure != boost::asio::error::operation_aborted) handler();
+            });
         return true;
     }
     bool watch();

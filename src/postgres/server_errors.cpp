@@ -29,8 +29,8 @@ bool is_sqlstate(std::string_view text) {
 
 // Too few resources, an operator's intervention, an error of the server's system.
 bool may_pass(const server_error& failure) {
-    return is_one_of(failure, {"40001", "40P01", "55P03", "57014", "25006", "0A000", "26000",
-                               "42P05"}) ||
+    return is_one_of(failure,
+                     {"40001", "40P01", "55P03", "57014", "25006", "0A000", "26000", "42P05"}) ||
            is_class(failure, "53") || is_class(failure, "57") || is_class(failure, "58") ||
            is_class(failure, "08");
 }
@@ -97,8 +97,8 @@ error missing_schema_error(const error_place& place, const std::string& reason) 
 error call_error(const server_error& failure, const error_place& place) {
     const auto begin = place.server + ": ";
     if (failure.sqlstate == "25006")
-        return {errc::unavailable, begin + "it accepts no writes at present, " + quote(failure) +
-                                       "."};
+        return {errc::unavailable,
+                begin + "it accepts no writes at present, " + quote(failure) + "."};
     if (failure.sqlstate == "42501" || is_class(failure, "28"))
         return {errc::refused, begin + quote(failure) + "; let an administrator grant the rights " +
                                    "for the schema " + place.schema +
@@ -117,16 +117,18 @@ error call_error(const server_error& failure, const error_place& place) {
 error connect_error(const server_error& failure, const error_place& place, bool needs_password) {
     const auto begin = place.server + ": ";
     if (needs_password)
-        return {errc::refused, begin + "it wants a password; put one into the URL, the environment "
-                                       "variable PGPASSWORD or libpq's password file."};
+        return {errc::refused, begin +
+                                   "it wants a password; put one into the URL, the environment "
+                                   "variable PGPASSWORD or libpq's password file."};
     if (failure.sqlstate == "3D000")
         return {errc::bad_option, begin + quote(failure) + "; name another database."};
     if (failure.sqlstate.empty() && is_foreign_reply(failure))
         return {errc::protocol, begin + "it does not speak the protocol of PostgreSQL, " +
                                     quote(failure) + "; check host and port."};
     if (failure.sqlstate.empty() && is_tls_failure(failure))
-        return {errc::refused, begin + quote(failure) + "; check sslmode, sslrootcert and the "
-                                                        "server's certificate."};
+        return {errc::refused, begin + quote(failure) +
+                                   "; check sslmode, sslrootcert and the "
+                                   "server's certificate."};
     if (failure.sqlstate.empty()) return {errc::unreachable, begin + quote(failure) + "."};
     if (is_class(failure, "28"))
         return {errc::refused,

@@ -177,8 +177,7 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
         const bool changed_nothing =
             failed.reason() != errc::unreachable && failed.reason() != errc::protocol;
         if (changed_nothing) is_sent = false;
-        if (changed_nothing && failed.is_transient() && attempt_.was_queued() &&
-            !has_lost_place_) {
+        if (changed_nothing && failed.is_transient() && attempt_.was_queued() && !has_lost_place_) {
             static_cast<void>(attempt_.on_failure(true));
             auto& time = *client_.context_.time;
             refresh_at_ = time.now() + core::random_between(time, 300ms, 600ms);

@@ -29,7 +29,7 @@ using parameter = std::variant<std::monostate, std::int64_t, std::string, std::v
 struct call {
     std::string_view function;
     std::vector<parameter> parameters;
-    bool rings = false;  // it may wake other clients, after its commit
+    bool notifies = false;  // it may wake other clients, after its commit
 };
 
 using row = std::vector<std::optional<std::string>>;  // empty: NULL

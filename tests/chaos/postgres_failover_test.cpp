@@ -40,7 +40,7 @@ TEST_F(PostgresFailover, AKnownHoldContinues) {
     fail_over();
     lock.renew();
     EXPECT_EQ(lock.state(), lock_state::held);
-    ASSERT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::taken; }));
+    ASSERT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::busy; }));
     EXPECT_FALSE(loss.is_told_within(0s));
     EXPECT_EQ(lock.release(), release_result::released);
 }

@@ -40,7 +40,7 @@ std::optional<failure> postgres_fixture::failure_of(const std::function<void()>&
 try_result postgres_fixture::result_of_try(client& locks, const std::string& name) {
     try {
         const bool is_granted = locks.try_acquire(name, {.ttl = 2s}).owns_lock();
-        return is_granted ? try_result::granted : try_result::taken;
+        return is_granted ? try_result::granted : try_result::busy;
     } catch (const pawl::error&) {
         return try_result::failed;
     }

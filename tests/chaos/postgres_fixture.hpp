@@ -16,8 +16,8 @@ namespace chaos {
 using support::sql_client;
 using support::sql_fault_kind;
 
-// Of one attempt: granted, taken, or why not.
-enum class try_result { granted, taken, failed };
+// Of one attempt: granted, busy, or why not.
+enum class try_result { granted, busy, failed };
 
 class postgres_fixture {
 public:

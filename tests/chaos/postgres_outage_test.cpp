@@ -20,7 +20,7 @@ TEST_F(PostgresOutage, ACrashCostsNoLock) {
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     server.kill9();
     server.start();
-    ASSERT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::taken; }));
+    ASSERT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::busy; }));
     lock.renew();
     EXPECT_EQ(lock.state(), lock_state::held);
     EXPECT_EQ(lock.release(), release_result::released);
@@ -158,7 +158,7 @@ TEST_F(PostgresOutage, AnEndedSessionCostsNoLock) {
         EXPECT_EQ(lock.state(), lock_state::held);
         ASSERT_TRUE(eventually([&] { return lock.safe_until() > before; }));
     }
-    EXPECT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::taken; }));
+    EXPECT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::busy; }));
     EXPECT_EQ(lock.release(), release_result::released);
     EXPECT_TRUE(becomes_clean());
 }

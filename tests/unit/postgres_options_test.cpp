@@ -125,8 +125,8 @@ TEST_F(PostgresOptions, AMistakenUrlIsSaid) {
 TEST_F(PostgresOptions, AMistakenStringIsSaid) {
     using enum errc;
     const auto failure = [](options settings) { return failure_of(settings); };
-    EXPECT_TRUE(says(failure({.connection = "host=h password=a secret"}), bad_option,
-                     "not understood"));
+    EXPECT_TRUE(
+        says(failure({.connection = "host=h password=a secret"}), bad_option, "not understood"));
     EXPECT_TRUE(says(failure({.connection = "nonesuch=1"}), bad_option, "not understood"));
     EXPECT_TRUE(says(failure({.connection = "host=a,b hostaddr=::1"}), bad_option, "lengths"));
     EXPECT_TRUE(says(failure({.connection = "host=a,b,c port=1,2"}), bad_option, "ports"));

@@ -60,16 +60,28 @@ TEST(SqlMessage, NamesMayHaveSpaces) {
 
 TEST(SqlMessage, WhatIsNotUnderstoodHasNoKind) {
     const std::string nul("g\0owner 7 1800 1", 16);
-    for (const std::string& text :
-         {std::string(), std::string("g"), std::string("g "), std::string("go owner 7 1800 1"),
-          std::string("x owner"), std::string("G owner 7 1800 1"), std::string("g owner"),
-          std::string("g owner 7"), std::string("g owner 7 1800"), std::string("g owner 7 1800 "),
-          std::string("g owner 0 1800 1"), std::string("g owner 7 0 1"),
-          std::string("g owner 7 -1800 1"), std::string("g owner 7 1800 0"),
-          std::string("g owner 7 1800 -1"), std::string("g owner 7x 1800 1"),
-          std::string("g owner 7 1800ms 1"), std::string("g owner  7 1800 1"),
-          std::string("g owner 99999999999999999999 1800 1"),
-          std::string("g owner 7 99999999999999999999 1"), std::string("g owner +7 1800 1"), nul})
+    for (const std::string& text : {std::string(),
+                                    std::string("g"),
+                                    std::string("g "),
+                                    std::string("go owner 7 1800 1"),
+                                    std::string("x owner"),
+                                    std::string("G owner 7 1800 1"),
+                                    std::string("g owner"),
+                                    std::string("g owner 7"),
+                                    std::string("g owner 7 1800"),
+                                    std::string("g owner 7 1800 "),
+                                    std::string("g owner 0 1800 1"),
+                                    std::string("g owner 7 0 1"),
+                                    std::string("g owner 7 -1800 1"),
+                                    std::string("g owner 7 1800 0"),
+                                    std::string("g owner 7 1800 -1"),
+                                    std::string("g owner 7x 1800 1"),
+                                    std::string("g owner 7 1800ms 1"),
+                                    std::string("g owner  7 1800 1"),
+                                    std::string("g owner 99999999999999999999 1800 1"),
+                                    std::string("g owner 7 99999999999999999999 1"),
+                                    std::string("g owner +7 1800 1"),
+                                    nul})
         EXPECT_EQ(parse_message(text).kind, '\0') << text;
 }
 
@@ -148,9 +160,9 @@ TEST(SqlAttempt, PermitsThatCannotBeGranted) {
 }
 
 TEST(SqlAttempt, WhatNobodyAnswersIsAnError) {
-    for (const row& answer : {row{}, row{""}, row{std::nullopt}, row{"x"}, row{"g", "five", "1"},
-                              row{"g", "5", "1 "}, row{"q", {}, "soon"}, row{"g", "5", ""},
-                              row{"g", "5", "99999999999999999999"}})
+    for (const row& answer :
+         {row{}, row{""}, row{std::nullopt}, row{"x"}, row{"g", "five", "1"}, row{"g", "5", "1 "},
+          row{"q", {}, "soon"}, row{"g", "5", ""}, row{"g", "5", "99999999999999999999"}})
         EXPECT_EQ(reason_of(answer), errc::protocol);
 }
 

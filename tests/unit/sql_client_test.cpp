@@ -71,9 +71,9 @@ public:
     bool is_over() const noexcept override { return is_over_; }
     asio::awaitable<std::vector<row>> run(const call& request, time_point give_up_at) override {
         if (is_over_) throw no_answer("over");
-        const auto made = std::make_shared<open_call>(
-            open_call{std::string(request.function), request.parameters, facts_.client,
-                      core::wakeup(time_, executor_)});
+        const auto made =
+            std::make_shared<open_call>(open_call{std::string(request.function), request.parameters,
+                                                  facts_.client, core::wakeup(time_, executor_)});
         test_.calls.push_back(made);
         const bool is_in_time = co_await made->answered.wait_until(give_up_at);
         std::erase(test_.calls, made);
@@ -407,9 +407,9 @@ TEST_F(SqlClient, ANewFirstWaiterLooksAtTheEndOfTheLease) {
 TEST_F(SqlClient, ForgedMessagesDoNothing) {
     const auto made = acquire(60s);
     queue();
-    for (const char* text : {"", "g", "g other 9 1800 6000000", "g owner 0 1800 6000000",
-                             "g owner 9 -5 6000000", "w other", "n other 5", "w", "l ", "l nothing",
-                             "\xFF\xFE x"})
+    for (const char* text :
+         {"", "g", "g other 9 1800 6000000", "g owner 0 1800 6000000", "g owner 9 -5 6000000",
+          "w other", "n other 5", "w", "l ", "l nothing", "\xFF\xFE x"})
         push(text);
     EXPECT_FALSE(made->is_over);
     EXPECT_EQ(asked(), "");

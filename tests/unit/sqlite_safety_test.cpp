@@ -319,12 +319,10 @@ TEST(SqliteBusy, ARequestOfAClosedClientIsCancelled) {
     hog.run("BEGIN IMMEDIATE");
     asio::io_context loop;
     const pawl::client_options options{.drain = 0s};
-    auto locks =
-        std::make_unique<pawl::client>(loop.get_executor(), lock_file.service(), options);
+    auto locks = std::make_unique<pawl::client>(loop.get_executor(), lock_file.service(), options);
     std::optional<boost::system::error_code> ended;
-    locks->async_inspect("it", [&](boost::system::error_code failed, const pawl::lock_info&) {
-        ended = failed;
-    });
+    locks->async_inspect(
+        "it", [&](boost::system::error_code failed, const pawl::lock_info&) { ended = failed; });
     loop.poll();
     locks.reset();
     loop.restart();

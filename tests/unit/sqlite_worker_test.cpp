@@ -42,20 +42,24 @@ asio::awaitable<void> call(worker& target, Work work, caller_state& caller) {
 TEST(SqliteWorker, AStopLetsOnlyTheRunningJobFinish) {
     asio::io_context loop;
     bool has_stopped = false;
-    const auto stopped_worker = start_worker_thread(
-        asio::make_strand(loop.get_executor()), [&has_stopped] { has_stopped = true; });
+    const auto stopped_worker = start_worker_thread(asio::make_strand(loop.get_executor()),
+                                                    [&has_stopped] { has_stopped = true; });
     std::promise<void> begun, may_end;
     caller_state running, queued;
     asio::co_spawn(loop,
-                   call(*stopped_worker,
-                        [&] {
-                            begun.set_value();
-                            may_end.get_future().wait();
-                            return 1;
-                        },
-                        running),
+                   call(
+                       *stopped_worker,
+                       [&] {
+                           begun.set_value();
+                           may_end.get_future().wait();
+                           return 1;
+                       },
+                       running),
                    asio::detached);
-    asio::co_spawn(loop, call(*stopped_worker, [] { return 2; }, queued), asio::detached);
+    asio::co_spawn(loop,
+                   call(
+                       *stopped_worker, [] { return 2; }, queued),
+                   asio::detached);
     loop.poll();
     begun.get_future().wait();
     std::thread release([&may_end] {

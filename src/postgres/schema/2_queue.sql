@@ -27,10 +27,10 @@ language sql volatile as $$
         or not pg_try_advisory_xact_lock_shared(('x' || p_client)::bit(64)::bigint)
 $$;
 
--- A message for a client. ring_1 sends it, after the commit: a NOTIFY in a transaction that is
+-- A message for a client. notify_1 sends it, after the commit: a NOTIFY in a transaction that is
 -- flushed to the disk lets no other such transaction commit meanwhile.
-create function @.ring(p_client text, p_message text) returns void language sql volatile as $$
-    select set_config('pawl.ring', (coalesce(nullif(current_setting('pawl.ring', true), ''),
+create function @.notify(p_client text, p_message text) returns void language sql volatile as $$
+    select set_config('pawl.messages', (coalesce(nullif(current_setting('pawl.messages', true), ''),
         '[]')::jsonb || jsonb_build_array(p_client, p_message))::text, false)
 $$;
 
@@ -126,7 +126,7 @@ begin
     for w in select * from @.waiter q where q.ns = l.ns and q.name = l.name order by q.seq limit 2
     loop
         if w.expires is null then
-            perform @.ring(w.client, concat_ws(' ', 'n', w.owner, @.until(@.first_end(l))));
+            perform @.notify(w.client, concat_ws(' ', 'n', w.owner, @.until(@.first_end(l))));
         end if;
     end loop;
 end $$;
@@ -162,7 +162,7 @@ begin
             delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
             l.waiting := l.waiting - 1;
             was_changed := true;
-            if w.expires is null then perform @.ring(w.client, 'w ' || w.owner); end if;
+            if w.expires is null then perform @.notify(w.client, 'w ' || w.owner); end if;
             continue;
         end if;
         exit when not @.fits(l, w.mode, w.permits);
@@ -173,7 +173,7 @@ begin
         l := @.give(l, b.floor, w.owner, w.client, w.who, w.value, claim_window, w.mode, w.permits);
         if not is_own and w.expires is null then
             -- The time of the lease's begin: the server may have stopped since.
-            perform @.ring(w.client, concat_ws(' ', 'g', w.owner, l.fence, claim_window,
+            perform @.notify(w.client, concat_ws(' ', 'g', w.owner, l.fence, claim_window,
                 @.microseconds(l.expires) - claim_window * 1000));
         end if;
         exit when w.mode = 0;

@@ -413,14 +413,14 @@ begin
     end if;
     if l.owner is not null then
         was_held := true;
-        perform @.ring(l.client, 'f ' || l.owner || ' ' || p_name);
+        perform @.notify(l.client, 'f ' || l.owner || ' ' || p_name);
         update @.lock k set owner = null, client = null, who = null, value = null
             where k.ns = p_ns and k.name = p_name;
     end if;
     for h in delete from @.holder x where x.ns = p_ns and x.name = p_name
             and (p_expected is null or x.token <= p_expected) returning * loop
         was_held := true;
-        perform @.ring(h.client, 'f ' || h.owner || ' ' || p_name);
+        perform @.notify(h.client, 'f ' || h.owner || ' ' || p_name);
     end loop;
     if l.holders > 0 then
         update @.lock k set holders =
@@ -456,10 +456,10 @@ language sql volatile security definer set search_path = pg_catalog, pg_temp as 
 $$;
 
 -- Sends the messages of the transaction before.
-create function @.ring_1() returns void
+create function @.notify_1() returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
-    messages text := current_setting('pawl.ring', true);
+    messages text := current_setting('pawl.messages', true);
     entries text[];
 begin
     if coalesce(messages, '') = '' then return; end if;
@@ -467,5 +467,5 @@ begin
     for i in 1 .. array_length(entries, 1) by 2 loop
         perform pg_notify('pawl_' || entries[i], entries[i + 1]);
     end loop;
-    perform set_config('pawl.ring', '', false);
+    perform set_config('pawl.messages', '', false);
 end $$;

@@ -20,7 +20,7 @@ declare
 begin
     for woken in with gone as (delete from @.latch_waiter w where w.ns = p_ns and w.name = p_name
             and w.expires is null returning w.client) select distinct client from gone loop
-        perform @.ring(woken, 'l ' || p_name);
+        perform @.notify(woken, 'l ' || p_name);
     end loop;
 end $$;
 

@@ -150,8 +150,7 @@ asio::awaitable<std::shared_ptr<sql::session>> simulated_connector::connect(
     }
     const bool is_one_client = database_.bug() == sql_bug::place_kept;
     auto client = is_one_client ? context_.process.command : core::random_hex(time, 8);
-    const auto made =
-        std::make_shared<simulated_session>(database_, context_, std::move(handlers));
+    const auto made = std::make_shared<simulated_session>(database_, context_, std::move(handlers));
     if (!made->open(process_, std::move(client)))
         throw random.happens(0.5) ? error(errc::unavailable, "The database is starting.")
                                   : error(errc::unreachable, "The database is down.");

@@ -53,8 +53,8 @@ public:
                         const spi::backend_context& context)
         : database_(database), process_(process), context_(context) {}
 
-    boost::asio::awaitable<std::shared_ptr<sql::session>> connect(
-        sql::session_handlers handlers, time_point give_up_at) override;
+    boost::asio::awaitable<std::shared_ptr<sql::session>> connect(sql::session_handlers handlers,
+                                                                  time_point give_up_at) override;
     std::string describe() const override { return "The database"; }
     boost::asio::awaitable<examination> examine(sql::session&, time_point) override {
         co_return examination{};

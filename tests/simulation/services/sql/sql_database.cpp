@@ -67,9 +67,9 @@ public:
     using waiter_row = core::waiter_row<std::string>;
     static constexpr duration claim_window = 1800ms;
 
-    rows(sql_database& database, step& taken, const std::string& name)
+    rows(sql_database& database, step& done, const std::string& name)
         : database_(database),
-          step_(taken),
+          step_(done),
           lock_(database.present_.locks[name]),
           name_(name),
           holders_(lock_.holders) {
@@ -139,13 +139,14 @@ public:
         const auto held = std::ranges::find(lock_.holders, waiter.owner, &holder_row::owner);
         if (held == lock_.holders.end()) return;
         step_.has_handed_over = true;
-        step_.messages.emplace_back(
-            waiter.client, "g " + waiter.owner + ' ' + std::to_string(held->token.value()) + ' ' +
-                               *milliseconds(held->expires - now()) + ' ' +
-                               text_of(database_.clock_us()));
+        step_.messages.emplace_back(waiter.client, "g " + waiter.owner + ' ' +
+                                                       std::to_string(held->token.value()) + ' ' +
+                                                       *milliseconds(held->expires - now()) + ' ' +
+                                                       text_of(database_.clock_us()));
     }
     void notify_loss(const holder_row& holder) {
-        step_.messages.emplace_back(holder.client.substr(holder.client.starts_with(holder_mark)), "f " + holder.owner + ' ' + name_);
+        step_.messages.emplace_back(holder.client.substr(holder.client.starts_with(holder_mark)),
+                                    "f " + holder.owner + ' ' + name_);
     }
 
     [[nodiscard]] sql_lock& lock() noexcept { return lock_; }
@@ -216,19 +217,19 @@ void sql_database::close(const std::shared_ptr<sql_link>& link) {
 
 void sql_database::run_request(const std::shared_ptr<sql_link>& link, const sql::call& request,
                                const answer_handler& on_answer) {
-    step taken{*link, request};
+    step done{*link, request};
     auto& locks = present_.locks;
     const auto* name = std::get_if<std::string>(&request.parameters[1]);
     const auto before = name != nullptr ? first_waiters(locks[*name]) : std::vector<std::string>();
-    auto answer = carry_out(taken);
-    if (name != nullptr && first_waiters(locks[*name]) != before) tell_first(taken, locks[*name]);
-    const bool is_async = taken.has_handed_over ? bug_ == sql_bug::hand_offs_async
-                          : taken.has_granted   ? bug_ == sql_bug::grants_async
-                                                : !taken.is_flushed;
+    auto answer = carry_out(done);
+    if (name != nullptr && first_waiters(locks[*name]) != before) tell_first(done, locks[*name]);
+    const bool is_async = done.has_handed_over ? bug_ == sql_bug::hand_offs_async
+                          : done.has_granted   ? bug_ == sql_bug::grants_async
+                                               : !done.is_flushed;
     commit(!is_async);
     // The client dies, or its session is ended, between the commit and what follows it.
     if (is_wild_ && random_.happens(0.01)) return end_at_database(link);
-    if (bug_ != sql_bug::no_messages) ring(taken);
+    if (bug_ != sql_bug::no_messages) notify(done);
     link->answered_until = std::max(link->answered_until, loop_.now() + packet_delay());
     deliver(*link->process, link->answered_until,
             [link, on_answer, answer = std::move(answer)]() mutable {
@@ -239,16 +240,16 @@ void sql_database::run_request(const std::shared_ptr<sql_link>& link, const sql:
 }
 
 // Tells the first two waiters when the lease that they wait for ends.
-void sql_database::tell_first(step& taken, const sql_lock& lock) const {
+void sql_database::tell_first(step& done, const sql_lock& lock) const {
     const auto left = core::first_expiry(lock.holders) - clock();
     for (std::size_t i = 0; i < std::min<std::size_t>(2, lock.queue.size()); ++i)
         if (!lock.holders.empty())
-            taken.messages.emplace_back(lock.queue[i].client, "n " + lock.queue[i].owner + ' ' +
-                                                                  *milliseconds(left));
+            done.messages.emplace_back(lock.queue[i].client,
+                                       "n " + lock.queue[i].owner + ' ' + *milliseconds(left));
 }
 
-void sql_database::ring(const step& taken) {
-    for (const auto& [client, text] : taken.messages)
+void sql_database::notify(const step& done) {
+    for (const auto& [client, text] : done.messages)
         for (const auto& link : links_) {
             if (link->client != client || !link->is_open) continue;
             link->answered_until = std::max(link->answered_until, loop_.now() + packet_delay());
@@ -260,12 +261,12 @@ void sql_database::ring(const step& taken) {
         }
 }
 
-std::vector<sql::row> sql_database::carry_out(step& taken) {
-    const auto& request = taken.request;
-    if (request.function == "renew") return renew(taken);
-    if (request.function == "inspect") return inspect(taken);
-    if (request.function == "acquire" || request.function == "refresh") return attempt(taken);
-    rows table(*this, taken, text_in(request, 1));
+std::vector<sql::row> sql_database::carry_out(step& done) {
+    const auto& request = done.request;
+    if (request.function == "renew") return renew(done);
+    if (request.function == "inspect") return inspect(done);
+    if (request.function == "acquire" || request.function == "refresh") return attempt(done);
+    rows table(*this, done, text_in(request, 1));
     core::lease_table lease(table, table.now());
     if (request.function == "force") {
         const auto* expected = std::get_if<std::int64_t>(&request.parameters[3]);
@@ -273,23 +274,23 @@ std::vector<sql::row> sql_database::carry_out(step& taken) {
         return {{text_of(lease.force_release(token))}};
     }
     if (request.function == "downgrade") {
-        const auto result = lease.downgrade(taken.requested(5, 0));
+        const auto result = lease.downgrade(done.requested(5, 0));
         if (!result) return {};
         return {{text_of(static_cast<std::int64_t>(result->token.value()))}};
     }
     if (request.function == "leave") {
         const auto& claimed_by = text_in(request, 4);
         const bool is_over = bug_ == sql_bug::undo_once || claimed_by.empty() ||
-                             claimed_by == taken.link.client || !is_alive(claimed_by);
-        const auto kept = lease.leave(taken.requested(0, 5), number_in(request, 6) != 0);
+                             claimed_by == done.link.client || !is_alive(claimed_by);
+        const auto kept = lease.leave(done.requested(0, 5), number_in(request, 6) != 0);
         const bool has_it = kept && kept->outcome == core::attempt_result::kind::granted;
         if (!has_it) return {{"r", std::nullopt, std::nullopt, text_of(is_over)}};
         return {{"g", text_of(static_cast<std::int64_t>(kept->token.value())),
                  milliseconds(kept->expires - clock()), text_of(is_over)}};
     }
     // A release without waiters need not be flushed.
-    auto requested = taken.requested(0, 4);
-    taken.is_flushed = !table.lock().queue.empty();
+    auto requested = done.requested(0, 4);
+    done.is_flushed = !table.lock().queue.empty();
     if (bug_ == sql_bug::release_by_name && !table.holders().empty())
         requested.owner = table.holders().front().owner;
     const auto result = *lease.release(requested);
@@ -299,27 +300,27 @@ std::vector<sql::row> sql_database::carry_out(step& taken) {
              std::nullopt, std::nullopt, "t"}};
 }
 
-std::vector<sql::row> sql_database::attempt(step& taken) {
-    const auto& request = taken.request;
+std::vector<sql::row> sql_database::attempt(step& done) {
+    const auto& request = done.request;
     if (!boot_) return {{"r"}};
-    auto requested = taken.requested(6, 7);
+    auto requested = done.requested(6, 7);
     requested.permits = static_cast<std::uint32_t>(number_in(request, 8));
     requested.total_permits = static_cast<std::uint32_t>(number_in(request, 9));
     const bool may_wait = number_in(request, 10) != 0;
     present_.most_ttl = std::max(present_.most_ttl, requested.ttl);
-    rows table(*this, taken, requested.name);
+    rows table(*this, done, requested.name);
     core::lease_table lease(table, table.now());
     core::attempt_result result;
-    const auto own = std::ranges::find(table.holders(), requested.owner,
-                                       &core::holder_row<std::string>::owner);
+    const auto own =
+        std::ranges::find(table.holders(), requested.owner, &core::holder_row<std::string>::owner);
     if (!is_pausing() || own != table.holders().end()) {
         result = request.function == "refresh" ? *lease.refresh(requested)
                                                : lease.acquire(requested, may_wait);
     } else if (may_wait) {
         if (!table.refresh_waiter(requested.owner)) table.enqueue(table.row_of(requested));
         result.outcome = core::attempt_result::kind::waiting;
-        result.expires = table.holders().empty() ? hold_off_until_
-                                                 : core::first_expiry(table.holders());
+        result.expires =
+            table.holders().empty() ? hold_off_until_ : core::first_expiry(table.holders());
     }
     if (result.outcome == core::attempt_result::kind::granted)
         return {{"g", text_of(static_cast<std::int64_t>(result.token.value())),
@@ -327,22 +328,22 @@ std::vector<sql::row> sql_database::attempt(step& taken) {
                  text_of(clock_us())}};
     const auto first_end = core::first_expiry(table.holders());
     const auto remaining = first_end != time_point::max() ? milliseconds(first_end - clock())
-                           : is_pausing() ? milliseconds(hold_off_until_ - clock())
-                                          : std::optional<std::string>();
+                           : is_pausing()                 ? milliseconds(hold_off_until_ - clock())
+                                                          : std::optional<std::string>();
     if (result.outcome == core::attempt_result::kind::not_queued)
         return {{"b", std::nullopt, remaining}};
     return {{"q", std::nullopt, remaining, text_of(result.is_first), std::nullopt,
              text_of(clock_us())}};
 }
 
-std::vector<sql::row> sql_database::renew(step& taken) {
+std::vector<sql::row> sql_database::renew(step& done) {
     const auto list = [&](std::size_t index) {
-        return std::get<std::vector<std::string>>(taken.request.parameters[index]);
+        return std::get<std::vector<std::string>>(done.request.parameters[index]);
     };
     const auto names = list(2), owners = list(3), modes = list(4), ttls = list(5);
     std::vector<sql::row> answer;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        rows table(*this, taken, names[i]);
+        rows table(*this, done, names[i]);
         claim held;
         held.owner = owners[i];
         held.mode = static_cast<lock_mode>(std::stoi(modes[i]));
@@ -353,23 +354,24 @@ std::vector<sql::row> sql_database::renew(step& taken) {
         if (bug_ == sql_bug::renewal_creates && is_lost && held.mode == lock_mode::exclusive)
             table.insert_holder({{held.mode, 1},
                                  held.owner,
-                                 taken.link.client,
+                                 done.link.client,
                                  {},
                                  {},
                                  clock() + ttl,
                                  fencing_token(table.lock().fence)});
         const bool is_renewed = core::lease_table(table, table.now()).renew(held, ttl);
         for (auto& each : holders)
-            if (is_renewed && each.owner == held.owner) each.client = holder_mark + taken.link.client;
+            if (is_renewed && each.owner == held.owner)
+                each.client = holder_mark + done.link.client;
         answer.push_back({is_renewed ? "x" : table.holders().empty() ? "m" : "r"});
     }
-    taken.is_flushed = bug_ != sql_bug::renewals_async;
+    done.is_flushed = bug_ != sql_bug::renewals_async;
     return answer;
 }
 
-std::vector<sql::row> sql_database::inspect(step& taken) {
-    const auto name = text_in(taken.request, 1);
-    rows table(*this, taken, name);
+std::vector<sql::row> sql_database::inspect(step& done) {
+    const auto name = text_in(done.request, 1);
+    rows table(*this, done, name);
     std::vector<sql::row> answer;
     for (const auto& each : table.holders())
         answer.push_back({name, "0", "0", each.owner, "host 1 test",
@@ -391,10 +393,9 @@ void sql_database::commit(bool is_flushed) {
     if (is_flushed)
         flushed_ = present_;
     else
-        loop_.schedule_after(instant(random_.between(0, 600'000'000)),
-                             [this, boot = boots_] {
-                                 if (boot == boots_ && is_up_) flushed_ = present_;
-                             });
+        loop_.schedule_after(instant(random_.between(0, 600'000'000)), [this, boot = boots_] {
+            if (boot == boots_ && is_up_) flushed_ = present_;
+        });
     replicate_later();
 }
 

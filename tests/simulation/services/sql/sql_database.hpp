@@ -46,8 +46,8 @@ class simulated_session;
 struct sql_link {
     std::string client;
     simulated_process* process = nullptr;
-    bool is_open = true;     // at the database, which carries out its requests
-    bool is_present = true;  // at the database: its waiters are alive
+    bool is_open = true;                     // at the database, which carries out its requests
+    bool is_present = true;                  // at the database: its waiters are alive
     instant sent_until{}, answered_until{};  // the bytes of each direction keep their order
     simulated_session* user = nullptr;       // null: its client has ended it
 };
@@ -123,12 +123,12 @@ private:
     [[nodiscard]] bool is_pausing() const noexcept { return hold_off_until_ > clock(); }
     void run_request(const std::shared_ptr<sql_link>& link, const sql::call& request,
                      const answer_handler& on_answer);
-    [[nodiscard]] std::vector<sql::row> carry_out(step& taken);
-    [[nodiscard]] std::vector<sql::row> attempt(step& taken);
-    [[nodiscard]] std::vector<sql::row> renew(step& taken);
-    [[nodiscard]] std::vector<sql::row> inspect(step& taken);
-    void tell_first(step& taken, const sql_lock& lock) const;
-    void ring(const step& taken);
+    [[nodiscard]] std::vector<sql::row> carry_out(step& done);
+    [[nodiscard]] std::vector<sql::row> attempt(step& done);
+    [[nodiscard]] std::vector<sql::row> renew(step& done);
+    [[nodiscard]] std::vector<sql::row> inspect(step& done);
+    void tell_first(step& done, const sql_lock& lock) const;
+    void notify(const step& done);
     void commit(bool is_flushed);
     void replicate_later();
     void go_down(instant length, bool keeps_connections);
