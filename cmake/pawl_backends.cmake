@@ -9,7 +9,8 @@
 function(pawl_backend name)
     set(lists URLS NAMESPACES EXPORTS PACKAGE LIBRARIES PKG_CONFIG PARTS)
     # The last ones are for other readers of the list.
-    cmake_parse_arguments(arg IN_PROCESS TITLE "${lists};DEBIAN;DEBIAN_TESTS;CONAN;MAY_SLEEP" ${ARGN})
+    set(of_others DEBIAN DEBIAN_TESTS CONAN MAY_SLEEP)
+    cmake_parse_arguments(arg IN_PROCESS TITLE "${lists};${of_others}" ${ARGN})
     if(arg_UNPARSED_ARGUMENTS)
         message(FATAL_ERROR "backends.cmake: ${name} has ${arg_UNPARSED_ARGUMENTS}")
     endif()

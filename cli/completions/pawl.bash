@@ -63,7 +63,8 @@ _pawl_names() {
 _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='run elect status ls watch release resize redlock doctor acl schema bench completion'
+    local verbs='run elect status ls watch release resize redlock doctor acl schema bench'
+    verbs+=' completion'
     local service='--on --url-file --local' i
     COMPREPLY=()
 

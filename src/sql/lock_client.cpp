@@ -51,6 +51,11 @@ bool answers_hello(std::string_view function) noexcept {
     return std::ranges::find(functions, function) != functions.end();
 }
 
+// True: the request had no effect. An answer that is not understood may be one to a grant.
+bool changed_nothing(const error& failed) noexcept {
+    return failed.reason() != errc::unreachable && failed.reason() != errc::protocol;
+}
+
 error restarted_error(const connector& database) {
     return {errc::unavailable,
             database.describe() + " has restarted or failed over; the request is repeated."};
@@ -174,10 +179,8 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
         co_return;
     } catch (const error& failed) {
         failure = failed;
-        const bool changed_nothing =
-            failed.reason() != errc::unreachable && failed.reason() != errc::protocol;
-        if (changed_nothing) is_sent = false;
-        if (changed_nothing && failed.is_transient() && attempt_.was_queued() && !has_lost_place_) {
+        if (changed_nothing(failed)) is_sent = false;
+        if (changed_nothing(failed) && failed.is_transient() && attempt_.was_queued() && !has_lost_place_) {
             static_cast<void>(attempt_.on_failure(true));
             auto& time = *client_.context_.time;
             refresh_at_ = time.now() + core::random_between(time, 300ms, 600ms);
@@ -320,13 +323,14 @@ asio::awaitable<std::vector<grant>> lock_client::acquire_batch(std::span<const c
         const auto asked_at = now();
         claimed_by = used->facts().client;
         const auto answer = co_await run_on(used, request, limit);
-        claimed_by.clear();
         if (answer.size() == 1 && number_in(answer.front(), 0) < 0) {
             sessions_->end(used);
             throw restarted_error(sessions_->database());
         }
+        if (!answer.empty() && answer.size() != claims.size())
+            throw unexpected_answer("acquire_batch");
         std::vector<grant> grants;
-        for (std::size_t i = 0; i < answer.size() && i < claims.size(); ++i) {
+        for (std::size_t i = 0; i < answer.size(); ++i) {
             grant granted;
             granted.deadline = asked_at + claims[i].ttl - drift(claims[i].ttl);
             granted.stored_value = claims[i].owner;
@@ -336,7 +340,7 @@ asio::awaitable<std::vector<grant>> lock_client::acquire_batch(std::span<const c
         }
         co_return grants;
     } catch (const error& failed) {
-        if (failed.reason() != errc::unreachable) claimed_by.clear();
+        if (changed_nothing(failed)) claimed_by.clear();
         failure = std::current_exception();
     } catch (...) {
         failure = std::current_exception();

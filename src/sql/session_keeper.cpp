@@ -104,8 +104,11 @@ void session_keeper::on_failure(const error& failure) {
 }
 
 void session_keeper::on_session_end() {
-    if (const auto ended = std::exchange(present_, nullptr))
+    // The news of an earlier session may come late.
+    if (present_ && present_->is_over()) {
+        const auto ended = std::exchange(present_, nullptr);
         handlers_.on_end(ended->facts().client);
+    }
     notify_waiters();
 }
 

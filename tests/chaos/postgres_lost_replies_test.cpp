@@ -159,7 +159,7 @@ TEST_F(PostgresSilentWay, ASilentNetworkIsLeftForAnotherConnection) {
     ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
     const auto before = lock.safe_until();
     proxy.freeze(true);
-    std::this_thread::sleep_for(8s);
+    std::this_thread::sleep_for(8s);  // the silence is the fault
     proxy.freeze(false);
     ASSERT_TRUE(eventually([&] { return lock.safe_until() > before; }));
     EXPECT_EQ(lock.state(), lock_state::held);

@@ -197,7 +197,7 @@ TEST_F(PostgresOutage, EndedSessionsLetNoTwoIn) {
                     const std::scoped_lock guard(log_mutex);
                     tokens.push_back(lock.token().value());
                 }
-                std::this_thread::sleep_for(5ms);
+                std::this_thread::sleep_for(5ms);  // the work under the lock
                 --holders;
                 EXPECT_NE(lock.release(), release_result::expired);
             }
@@ -205,7 +205,7 @@ TEST_F(PostgresOutage, EndedSessionsLetNoTwoIn) {
         });
     while (done < 4) {
         (void)end_sessions();
-        std::this_thread::sleep_for(150ms);
+        std::this_thread::sleep_for(150ms);  // the rate of the fault
     }
     threads.clear();
     EXPECT_EQ(overlaps, 0);

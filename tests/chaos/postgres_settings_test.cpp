@@ -63,7 +63,7 @@ TEST_F(PostgresSettings, AnIdleSessionStays) {
     client locks = direct_client();
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     const auto connections = locks.statistics().connections;
-    std::this_thread::sleep_for(1s);
+    std::this_thread::sleep_for(1s);  // longer than the limit of idle sessions
     lock.renew();
     EXPECT_EQ(locks.statistics().connections, connections);
     EXPECT_EQ(lock.release(), release_result::released);

@@ -100,15 +100,15 @@ bool has_ended(int process) {
 }  // namespace
 
 std::string postgres_programs() {
-    std::vector<std::pair<int, std::string>> found;
+    std::vector<std::pair<int, std::string>> programs;
     std::error_code none;
     for (const auto& each : fs::directory_iterator("/usr/lib/postgresql", none))
         if (fs::exists(each.path() / "bin/postgres"))
-            found.emplace_back(std::stoi(each.path().filename()), (each.path() / "bin").string());
-    if (found.empty())
+            programs.emplace_back(std::stoi(each.path().filename()), each.path() / "bin");
+    if (programs.empty())
         throw std::runtime_error(
             "NOT RUN: there is no /usr/lib/postgresql/*/bin/postgres; ./dev test installs it.");
-    return std::max_element(found.begin(), found.end())->second;
+    return std::max_element(programs.begin(), programs.end())->second;
 }
 
 postgres_server::postgres_server(postgres_options options)

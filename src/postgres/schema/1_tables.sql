@@ -12,7 +12,9 @@ create table @.meta (
     timeline int not null,   -- of the server that made the newest row of @.boot
     most_ttl int not null,   -- the longest ttl that anybody requested, in ms
     hold_off timestamptz);   -- as in @.boot, which a crash during the pause empties
-insert into @.meta values (1, 1, 0, 0);
+-- A standby that is promoted knows at least these: the pause after a failover depends on them.
+insert into @.meta select 1, 1,
+    ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int, 60000;
 
 -- Empty after a crash, and on a standby that was promoted.
 create unlogged table @.boot (

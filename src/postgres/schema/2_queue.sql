@@ -73,7 +73,7 @@ begin
     return readers = 0 and used + p_permits <= l.total;
 end $$;
 
--- Grants the lock. Returns the row, with the token in `fence` and the end of the lease in `expires`.
+-- Grants the lock. Returns the row, with the token in `fence` and the lease's end in `expires`.
 -- Readers that join others share their token, which is the newest one of the lock.
 create function @.give(l @.lock, p_floor bigint, p_owner text, p_client text, p_who text,
     p_value text, p_ttl int, p_mode int, p_permits int) returns @.lock

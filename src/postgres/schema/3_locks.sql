@@ -29,7 +29,7 @@ begin
         end if;
         select * into m from @.meta for update;
         floor := timeline::bigint << 47;
-        if m.timeline not in (0, timeline) and not p_go
+        if m.timeline <> timeline and not p_go
                 and current_setting('synchronous_standby_names') = '' then
             pause := clock_timestamp() + m.most_ttl * interval '1 ms';
         end if;
@@ -206,7 +206,8 @@ declare
     place bigint;
     was_held boolean := false;
 begin
-    is_over := p_client = p_claimed_by or p_claimed_by = '' or not @.is_alive(p_claimed_by, p_client);
+    is_over := p_client = p_claimed_by or p_claimed_by = ''
+        or not @.is_alive(p_claimed_by, p_client);
     perform 1 from @.lock k where k.ns = p_ns and k.name = p_name for update;
     if not found then status := 'e'; return; end if;
     l := @.expire(p_ns, p_name);

@@ -60,8 +60,8 @@ begin
     return 'y';
 end $$;
 
--- Status: c counted, u unknown latch, r say hello first, p the barrier has other parties. `p_parties` > 0 is an
--- arrival. A step of a request that has counted is not counted again.
+-- Status: c counted, u unknown latch, r say hello first, p the barrier has other parties. An
+-- arrival has `p_parties` > 0. A step of a request that has counted is not counted again.
 create function @.latch_step_1(p_ns text, p_name text, p_request text, p_steps bigint,
     p_parties bigint, p_ttl bigint,
     out status "char", out generation bigint, out count bigint, out parties bigint)
