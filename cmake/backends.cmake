@@ -37,7 +37,7 @@ pawl_backend(postgres
     TITLE "Locks in a PostgreSQL database"
     URLS postgresql://HOST postgres://HOST
     NAMESPACES postgres
-    EXPORTS postgres::at postgres::schema_of
+    EXPORTS postgres::at postgres::schema_of postgres::lock_in_transaction
     PARTS net sql
     PACKAGE PostgreSQL
     LIBRARIES PostgreSQL::PostgreSQL

@@ -82,27 +82,6 @@ public:
         }
     }
 
-    // The flush of the renewal's commit flushes all commits before it, also that of the grant.
-    asio::awaitable<void> confirm_durability(std::span<const hold* const> holds,
-                                             [[maybe_unused]] durability wanted,
-                                             time_point give_up_at) override {
-        const auto client = client_;
-        client->throw_if_forked();
-        const auto limit = give_up_at > client->now() ? give_up_at : client->try_deadline();
-        std::vector<renewal> renewals;
-        for (const auto* each : holds) {
-            renewal wished;
-            wished.held = each;
-            wished.ttl = each->claim.ttl;
-            renewals.push_back(wished);
-        }
-        const auto compose = [&](const caller& from) { return renew_call(from, renewals); };
-        const auto answer = co_await client->run(compose, limit);
-        const auto is_renewed = [](const row& each) { return text_in(each, 0) == "x"; };
-        if (answer.size() != holds.size() || !std::ranges::all_of(answer, is_renewed))
-            throw error(errc::lost, "The hold ended before it was confirmed to be durable.");
-    }
-
     asio::awaitable<release_result> release(const hold& requested) override {
         const auto client = client_;
         if (client->is_forked()) co_return release_result::unknown;

@@ -180,7 +180,8 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
     } catch (const error& failed) {
         failure = failed;
         if (changed_nothing(failed)) is_sent = false;
-        if (changed_nothing(failed) && failed.is_transient() && attempt_.was_queued() && !has_lost_place_) {
+        if (changed_nothing(failed) && failed.is_transient() && attempt_.was_queued() &&
+            !has_lost_place_) {
             static_cast<void>(attempt_.on_failure(true));
             auto& time = *client_.context_.time;
             refresh_at_ = time.now() + core::random_between(time, 300ms, 600ms);
