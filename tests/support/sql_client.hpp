@@ -39,6 +39,7 @@ public:
     std::string value(const std::string& sql);
     std::int64_t number(const std::string& sql) { return std::stoll(value(sql)); }
     [[nodiscard]] int server_process() const noexcept;
+    [[nodiscard]] pg_conn* handle() const noexcept { return connection_.get(); }
 
 private:
     std::unique_ptr<pg_conn, void (*)(pg_conn*)> connection_;
