@@ -14,8 +14,8 @@ using pawl::postgres::lock_in_transaction;
 
 class PostgresTransaction : public testing::Test, protected postgres_fixture {
 protected:
-    PostgresTransaction() : one(server.url(database)), other(server.url(database)) {
-        one.execute("BEGIN");
+    PostgresTransaction() : first(server.url(database)), other(server.url(database)) {
+        first.execute("BEGIN");
         other.execute("BEGIN");
     }
     [[nodiscard]] static bool lock(sql_client& where, const std::string& name,
@@ -23,15 +23,15 @@ protected:
         return lock_in_transaction(where.handle(), name, {.wait = wait});
     }
 
-    sql_client one, other;
+    sql_client first, other;
 };
 
 TEST_F(PostgresTransaction, LocksUntilItsEnd) {
-    EXPECT_TRUE(lock(one, "it"));
-    EXPECT_TRUE(lock(one, "it")) << "a transaction may lock a name again";
+    EXPECT_TRUE(lock(first, "it"));
+    EXPECT_TRUE(lock(first, "it")) << "a transaction may lock a name again";
     EXPECT_FALSE(lock(other, "it"));
     EXPECT_TRUE(lock(other, "another"));
-    one.execute("COMMIT");
+    first.execute("COMMIT");
     EXPECT_TRUE(lock(other, "it"));
 }
 
@@ -39,20 +39,20 @@ TEST_F(PostgresTransaction, LocksUntilItsEnd) {
 // wait outlasts the savepoint within which it was acquired.
 TEST_F(PostgresTransaction, OutlastsTheEndOfAWait) {
     other.execute("SET LOCAL lock_timeout = '7s'");
-    EXPECT_TRUE(lock(one, "it"));
+    EXPECT_TRUE(lock(first, "it"));
     EXPECT_FALSE(lock(other, "it", 50ms));
     EXPECT_EQ(other.value("SHOW lock_timeout"), "7s");
-    one.execute("ROLLBACK");
+    first.execute("ROLLBACK");
     EXPECT_TRUE(lock(other, "it", 20s));
     EXPECT_EQ(other.value("SHOW lock_timeout"), "7s");
-    one.execute("BEGIN");
-    EXPECT_FALSE(lock(one, "it"));
+    first.execute("BEGIN");
+    EXPECT_FALSE(lock(first, "it"));
 }
 
 TEST_F(PostgresTransaction, OfReadersShareALock) {
     const pawl::postgres::transaction_lock_options reading{.wait = 0s,
                                                            .mode = pawl::lock_mode::shared};
-    EXPECT_TRUE(lock_in_transaction(one.handle(), "it", reading));
+    EXPECT_TRUE(lock_in_transaction(first.handle(), "it", reading));
     EXPECT_TRUE(lock_in_transaction(other.handle(), "it", reading));
     sql_client third(server.url(database));
     third.execute("BEGIN");
@@ -62,12 +62,12 @@ TEST_F(PostgresTransaction, OfReadersShareALock) {
 // As with_advisory_lock of Ruby calls it, and as a program that knows only the number does.
 TEST_F(PostgresTransaction, SharesTheKeysOfOthers) {
     EXPECT_TRUE(
-        lock_in_transaction(one.handle(), "orders", {.wait = 0s, .keys = advisory_keys::crc32}));
+        lock_in_transaction(first.handle(), "orders", {.wait = 0s, .keys = advisory_keys::crc32}));
     EXPECT_EQ(other.value("SELECT pg_try_advisory_xact_lock(1697644014, 0)"), "f");
-    EXPECT_TRUE(lock_in_transaction(one.handle(), "orders", {.wait = 0s}));
+    EXPECT_TRUE(lock_in_transaction(first.handle(), "orders", {.wait = 0s}));
     EXPECT_EQ(other.value("SELECT pg_try_advisory_xact_lock(-2320718996252393473)"), "f");
     EXPECT_TRUE(
-        lock_in_transaction(one.handle(), "7", {.wait = 0s, .keys = advisory_keys::number}));
+        lock_in_transaction(first.handle(), "7", {.wait = 0s, .keys = advisory_keys::number}));
     EXPECT_EQ(other.value("SELECT pg_try_advisory_xact_lock(7)"), "f");
 }
 
@@ -76,8 +76,8 @@ TEST_F(PostgresTransaction, IsNeededAndMustNotHaveFailed) {
     const auto missing = failure_of([&] { (void)lock(outside, "it"); });
     ASSERT_TRUE(missing.has_value());
     EXPECT_EQ(missing->reason, errc::unsupported);
-    EXPECT_THROW(one.execute("SELECT 1 / 0"), support::sql_failure);
-    const auto failed = failure_of([&] { (void)lock(one, "it"); });
+    EXPECT_THROW(first.execute("SELECT 1 / 0"), support::sql_failure);
+    const auto failed = failure_of([&] { (void)lock(first, "it"); });
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::unsupported);
     EXPECT_NE(failed->sentence.find("roll it back"), std::string::npos) << failed->sentence;
