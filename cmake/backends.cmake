@@ -46,18 +46,6 @@ pawl_backend(postgres
     DEBIAN_TESTS postgresql pgbouncer
     CONAN "libpq/[>=14]")
 
-pawl_backend(mysql
-    TITLE "Locks in a MariaDB or MySQL database"
-    URLS mysql://HOST mariadb://HOST
-    NAMESPACES mysql
-    EXPORTS mysql::at
-    PARTS net sql
-    PACKAGE MariaDB
-    LIBRARIES MariaDB::MariaDB
-    PKG_CONFIG libmariadb
-    DEBIAN libmariadb-dev
-    CONAN "mariadb-connector-c/[>=3.3]")
-
 pawl_backend(memory
     TITLE "Locks in the memory of one process"
     URLS memory:

@@ -3,7 +3,7 @@
 
 // What a function of the schema sees of the queue. docs/contributing/models.md describes the model.
 //
-// PostgreSQL at READ COMMITTED: a statement sees the tables as of its start. After a wait for a
+// The level READ COMMITTED: a statement sees the tables as of its start. After a wait for a
 // locked row it sees that row as it is, and the other rows as before. Each statement of a function
 // has a snapshot of its own, so what it sees of the queue after it has locked the row of the lock
 // is true. With -DONE_STATEMENT a single statement with sub-statements locks the row and serves the

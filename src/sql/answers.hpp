@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // The calls of the schema's functions about locks, and what their answers say. The functions, with
-// the meaning of each status, are in src/postgres/schema/3_locks.sql.
+// the meaning of each status, are in the 3_locks.sql of a schema.
 #pragma once
 
 #include "session.hpp"

@@ -83,7 +83,7 @@ public:
     // so on for what lasts.
     virtual boost::asio::awaitable<std::shared_ptr<session>> connect(session_handlers handlers,
                                                                      time_point give_up_at) = 0;
-    // For messages, such as "PostgreSQL at db.example:5432"; without a password.
+    // For messages, such as "DATABASE at db.example:5432"; without a password.
     [[nodiscard]] virtual std::string describe() const = 0;
     // Findings and guarantees, for `doctor`.
     virtual boost::asio::awaitable<examination> examine(session& connected,
