@@ -3,6 +3,14 @@
 
 // The functions of the schema on the row and the queue, for sql_lease.pml.
 
+#define COPY(to, from) \
+    to.owner = from.owner; \
+    to.expires = from.expires; \
+    to.boot = from.boot; \
+    to.fence = from.fence
+#define DIFFERS(a, b) \
+    (a.owner != b.owner || a.expires != b.expires || a.boot != b.boot || a.fence != b.fence)
+
 // The rule of the boot is no part of the schema: a lease of an earlier boot counts for a ttl.
 #ifdef BOOT_RULE
 #define EXPIRES \

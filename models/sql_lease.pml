@@ -30,7 +30,7 @@
 // holds  failover_short -DFAILOVERS=1 -DSET_BACK=4 -DMAX_TIME=4 -DRENEWALS=0 -DATTEMPTS_0=1
 // long   failover_set_back -DFAILOVERS=1 -DSET_BACK=4 -DMAX_TIME=4 -DRENEWALS=0
 // long   failover -DFAILOVERS=1 -DSET_BACK=2 -DRENEWALS=0
-// holds  pause_short -DFAILOVERS=1 -DCRASHES=1 -DRENEWALS=0 -DATTEMPTS_0=1 -DMAX_TIME=4
+// holds  pause_short -DCRASH_IN_PAUSE
 // long   pause -DFAILOVERS=1 -DCRASHES=1 -DRENEWALS=0
 // breaks counted_from_answer one_believer -DCOUNTED_FROM_ANSWER
 // breaks owner_per_client one_believer -DLATE -DOWNER_PER_CLIENT
@@ -39,7 +39,7 @@
 // breaks hand_offs_async one_believer -DCRASHES=1 -DBOOT_RULE -DASYNC_HAND_OFFS -DWINDOW=2 -DTTL=3
 // breaks grants_async one_believer -DCRASHES=1 -DBOOT_RULE -DASYNC_GRANTS
 // breaks no_hold_off one_believer -DFAILOVERS=1 -DNO_HOLD_OFF
-// breaks pause_forgotten one_believer -DFAILOVERS=1 -DCRASHES=1 -DPAUSE_FORGOTTEN -DRENEWALS=0
+// breaks pause_forgotten one_believer -DCRASH_IN_PAUSE -DPAUSE_FORGOTTEN
 // breaks no_floor tokens_rise -DFAILOVERS=1 -DNO_FLOOR -DMAX_TIME=4 -DRENEWALS=0
 // breaks no_timeline tokens_rise -DFAILOVERS=1 -DNO_TIMELINE -DSET_BACK=4 -DMAX_TIME=4 -DRENEWALS=0
 // breaks no_floor_after_crash tokens_rise -DCRASHES=1 -DASYNC_GRANTS -DPAUSE_AFTER_CRASH -DNO_FLOOR
@@ -47,6 +47,14 @@
 // breaks undo_once undone_claim_is_over -DENDS=1 -DUNDO_ONCE -DRENEWALS=0
 // limit  undo_for_a_ttl undone_claim_is_over -DENDS=1 -DUNDO_FOR_A_TTL -DRENEWALS=0
 
+#ifdef CRASH_IN_PAUSE
+#define FAILOVERS 1
+#define CRASHES 1
+#define ATTEMPTS_0 1
+#define TTL 3
+#define MAX_TIME 6
+#define RENEWALS 0
+#endif
 #ifndef ATTEMPTS_0
 #define ATTEMPTS_0 2
 #endif
@@ -143,14 +151,6 @@ hidden byte one_believer;
 hidden byte tokens_rise;
 hidden byte no_waiter_is_forgotten;
 hidden byte undone_claim_is_over;
-
-#define COPY(to, from) \
-    to.owner = from.owner; \
-    to.expires = from.expires; \
-    to.boot = from.boot; \
-    to.fence = from.fence
-#define DIFFERS(a, b) \
-    (a.owner != b.owner || a.expires != b.expires || a.boot != b.boot || a.fence != b.fence)
 
 #include "_sql_rows.pml"
 

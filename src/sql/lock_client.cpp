@@ -352,19 +352,24 @@ asio::awaitable<std::vector<grant>> lock_client::acquire_batch(std::span<const c
     std::rethrow_exception(failure);
 }
 
+// A release whose answer is missing, because its session has ended, is sent once more.
 asio::awaitable<release_result> lock_client::release(const claim& requested) {
     const core::in_flight::guard operation(operations_);
+    const auto limit = try_deadline();
     std::string claimed_by;
-    try {
-        const auto limit = try_deadline();
-        const auto used = co_await sessions_->get(limit);
-        claimed_by = used->facts().client;
-        const call request = release_call(caller_on(*used), requested);
-        const auto answer = co_await run_on(used, request, limit);
-        co_return read_release(status_of(answer));
-    } catch (const std::exception&) {
-        undo_in_background(requested, claimed_by);
+    for (int sent = 0; sent < 2 && now() < limit; ++sent) {
+        try {
+            const auto used = co_await sessions_->get(limit);
+            claimed_by = used->facts().client;
+            const call request = release_call(caller_on(*used), requested);
+            const auto answer = co_await run_on(used, request, limit);
+            const auto result = read_release(status_of(answer));
+            // The lost request may have released it.
+            if (sent == 0 || result == release_result::released) co_return result;
+            co_return release_result::unknown;
+        } catch (const std::exception&) {}
     }
+    undo_in_background(requested, claimed_by);
     co_return release_result::unknown;
 }
 

@@ -41,7 +41,7 @@ protected:
 // Each would fail operations of Pawl if it did not set its own values.
 TEST_F(PostgresSettings, DefaultsOfTheDatabaseDoNotMatter) {
     set_for_database("default_transaction_isolation = 'serializable'");
-    set_for_database("statement_timeout = 1");
+    set_for_database("statement_timeout = 500");
     set_for_database("lock_timeout = 1");
     set_for_database("idle_session_timeout = 300");
     set_for_database("idle_in_transaction_session_timeout = 300");

@@ -85,11 +85,13 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"mem:x",
          "'mem' is not a scheme that this build knows; begin with one of: redis://, "
          "rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, redis+cluster://, "
-         "rediss+cluster://, redlock://, redlocks://, sqlite:, memory:."},
-        {"postgres://h",
-         "'postgres' is not a scheme that this build knows; begin with one of: "
+         "rediss+cluster://, redlock://, redlocks://, sqlite:, postgresql://, postgres://, "
+         "memory:."},
+        {"mongodb://h",
+         "'mongodb' is not a scheme that this build knows; begin with one of: "
          "redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, "
-         "redis+cluster://, rediss+cluster://, redlock://, redlocks://, sqlite:, memory:."},
+         "redis+cluster://, rediss+cluster://, redlock://, redlocks://, sqlite:, postgresql://, "
+         "postgres://, memory:."},
         {"/var/locks.db", "The URL is a path without a scheme; did you mean sqlite:/var/locks.db?"},
         {"locks.db", "The URL is a path without a scheme; did you mean sqlite:locks.db?"},
         {"redis-sentinel://a:26379,b:26379/mymaster",
@@ -110,7 +112,7 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"",
          "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
          "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, "
-         "redlock://, redlocks://, sqlite:, memory:."}};
+         "redlock://, redlocks://, sqlite:, postgresql://, postgres://, memory:."}};
     expect_refused(table);
 }
 
