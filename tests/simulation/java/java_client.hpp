@@ -24,7 +24,7 @@ class java_client final : private redis::link::listener {
 public:
     java_client(simulated_network& network, simulated_process& process, virtual_runtime& time,
                 const redis::options& options, injected_bug bug);
-    ~java_client() override;
+    ~java_client();
 
     // Redisson repeats some scripts whose reply was lost, such as a renewal or the release of a
     // permit with a lease, but never those that acquire, nor those that unlock a lock.
