@@ -74,14 +74,15 @@ begin
 end $$;
 
 -- Grants the lock. Returns the row, with the token in `fence` and the lease's end in `expires`.
--- Readers that join others share their token, which is the newest one of the lock.
+-- Readers that join others share their token, which is the newest one of the lock; but not a token
+-- of an earlier timeline, since a newer one may have been lost in the failover.
 create function @.give(l @.lock, p_floor bigint, p_owner text, p_client text, p_who text,
     p_value text, p_ttl int, p_mode int, p_permits int) returns @.lock
 language plpgsql as $$
 declare
     t timestamptz;
 begin
-    if p_mode <> 1 or l.holders = 0 then
+    if p_mode <> 1 or l.holders = 0 or l.fence < p_floor then
         l.fence := greatest(l.fence + 1, p_floor + @.ticks());
     end if;
     t := clock_timestamp();

@@ -16,8 +16,16 @@ namespace {
 
 constexpr int timeline_shift = 47;
 
-// Before the client of a holder: a reader joins the others whether or not their sessions live.
-const std::string holder_mark = "+";
+// The client of a holder, with the timeline of its grant: a reader joins the others whether or not
+// their sessions live, but not those of an earlier timeline, whose token may be too small.
+std::string holder_client(int timeline, const std::string& client) {
+    return '+' + std::to_string(timeline) + ':' + client;
+}
+bool is_holder(const std::string& client) { return client.starts_with('+'); }
+int timeline_of(const std::string& client) { return std::stoi(client.substr(1)); }
+std::string session_of(const std::string& client) {
+    return is_holder(client) ? client.substr(client.find(':') + 1) : client;
+}
 
 std::string text_of(std::int64_t number) { return std::to_string(number); }
 std::string text_of(bool value) { return value ? "t" : "f"; }
@@ -80,7 +88,7 @@ public:
     std::vector<holder_row>& holders() { return holders_; }
     void insert_holder(const holder_row& holder) {
         lock_.holders.push_back(holder);
-        lock_.holders.back().client = holder_mark + holder.client;
+        lock_.holders.back().client = holder_client(database_.timeline_, holder.client);
         step_.has_granted = true;
     }
     void erase_holder(const std::string& owner) {
@@ -120,8 +128,8 @@ public:
         return {core::share_of(requested), requested.owner, step_.link.client, {}, requested.ttl};
     }
     [[nodiscard]] bool is_alive(const std::string& client) const {
-        return client.starts_with(holder_mark) || client == step_.link.client ||
-               database_.is_alive(client);
+        if (is_holder(client)) return timeline_of(client) == database_.timeline_;
+        return client == step_.link.client || database_.is_alive(client);
     }
     [[nodiscard]] static bool may_grant() { return true; }
     fencing_token next_token() {
@@ -145,8 +153,7 @@ public:
                                                        text_of(database_.clock_us()));
     }
     void notify_loss(const holder_row& holder) {
-        step_.messages.emplace_back(holder.client.substr(holder.client.starts_with(holder_mark)),
-                                    "f " + holder.owner + ' ' + name_);
+        step_.messages.emplace_back(session_of(holder.client), "f " + holder.owner + ' ' + name_);
     }
 
     [[nodiscard]] sql_lock& lock() noexcept { return lock_; }
@@ -362,7 +369,9 @@ std::vector<sql::row> sql_database::renew(step& done) {
         const bool is_renewed = core::lease_table(table, table.now()).renew(held, ttl);
         for (auto& each : holders)
             if (is_renewed && each.owner == held.owner)
-                each.client = holder_mark + done.link.client;
+                each.client =
+                    holder_client(is_holder(each.client) ? timeline_of(each.client) : timeline_,
+                                  done.link.client);
         answer.push_back({is_renewed ? "x" : table.holders().empty() ? "m" : "r"});
     }
     done.is_flushed = bug_ != sql_bug::renewals_async;
