@@ -191,7 +191,7 @@ std::shared_ptr<sql_link> sql_database::open(simulated_process& process, std::st
                                              sql::session_facts& facts) {
     if (!boot_) {
         boot_ = ++boots_;
-        const bool has_failed_over = present_.timeline != 0 && present_.timeline != timeline_;
+        const bool has_failed_over = present_.timeline != timeline_;
         if (has_failed_over && bug_ != sql_bug::no_hold_off)
             hold_off_until_ = clock() + present_.most_ttl;
         present_.timeline = timeline_;

@@ -63,7 +63,7 @@ struct sql_lock {
 // What is on a disk.
 struct sql_contents {
     std::map<std::string, sql_lock> locks;
-    int timeline = 0;
+    int timeline = 1;
     // The schema begins with a ttl that is longer than usual ones, since a standby that is promoted
     // may lack the newest of them. The scenarios have no longer one.
     duration most_ttl = std::chrono::seconds(10);
