@@ -21,7 +21,8 @@ std::string with_schema(std::string_view text, const std::string& schema) {
 }
 
 void replace_all(std::string& text, std::string_view name, const std::string& value) {
-    for (auto at = text.find(name); at != text.npos; at = text.find(name, at + value.size()))
+    for (auto at = text.find(name); at != std::string::npos;
+         at = text.find(name, at + value.size()))
         text.replace(at, name.size(), value);
 }
 

@@ -67,7 +67,7 @@ server_error error_in(const PGresult* result) {
 // libpq offers the SQLSTATE of a failed connection only in the text: "FATAL:  28P01: password …".
 server_error error_in(const PGconn* connection) {
     const std::string_view text = ::PQerrorMessage(connection);
-    for (auto at = text.find(":  "); at != text.npos; at = text.find(":  ", at + 1)) {
+    for (auto at = text.find(":  "); at != std::string_view::npos; at = text.find(":  ", at + 1)) {
         const auto rest = text.substr(at + 3);
         if (rest.size() > 7 && is_sqlstate(rest.substr(0, 5)) && rest.substr(5, 2) == ": ")
             return {std::string(rest.substr(0, 5)), first_line(rest.substr(7))};
@@ -75,7 +75,7 @@ server_error error_in(const PGconn* connection) {
     // "connection to server at … failed: Connection refused\n\tIs the server running …?"
     auto message = text;
     if (message.starts_with("connection to server"))
-        if (const auto end = message.find(" failed: "); end != message.npos)
+        if (const auto end = message.find(" failed: "); end != std::string_view::npos)
             message.remove_prefix(end + 9);
     return {"", first_line(message)};
 }

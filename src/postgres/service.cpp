@@ -19,7 +19,7 @@ public:
 
     std::unique_ptr<backend> open(backend_context context) const override {
         auto database = std::make_unique<connector>(options_, context);
-        return sql::make_backend(std::move(database), options_.name_space, std::move(context));
+        return sql::make_backend(std::move(database), options_.name_space, context);
     }
     std::string describe() const override { return postgres::describe(options_); }
     std::string setup_text(std::string_view role) const override {
