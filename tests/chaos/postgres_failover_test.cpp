@@ -16,9 +16,16 @@ protected:
         return "postgresql://postgres@127.0.0.1:" + std::to_string(server.port()) +
                ",127.0.0.1:" + std::to_string(standby.port()) + "/" + database + more;
     }
+    // As if no longer ttl were usual: the schema begins with 30 s.
+    void shorten_pause(pawl::duration longest_ttl) {
+        const auto value = std::to_string(longest_ttl / 1ms);
+        execute("UPDATE pawl.meta SET most_ttl = " + value);
+        execute("UPDATE pawl.boot SET most_ttl = " + value);
+    }
     // The standby knows the schema and this ttl, and gets nothing more.
     void cut_standby_off(client& locks, pawl::duration ttl) {
         (void)locks.acquire("warm", {.ttl = ttl, .wait = patience}).release();
+        shorten_pause(ttl);
         standby.catch_up();
         standby.stop_replication();
     }
@@ -83,6 +90,7 @@ TEST_F(PostgresFailover, AWaiterFollows) {
     held_lock acquired;
     background_task waiter([&] { acquired = waiting.acquire("it", {.ttl = 5s, .wait = 60s}); });
     ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
+    shorten_pause(5s);
     standby.catch_up();
     fail_over();
     EXPECT_EQ(lock.release(), release_result::released);
@@ -106,6 +114,7 @@ TEST_F(PostgresFailover, APlannedOneCostsNothing) {
 TEST_F(PostgresFailover, AStandbyGrantsNothing) {
     client locks = direct_client(), early = client_at(standby.url(database));
     warm(locks);
+    shorten_pause(2s);
     standby.catch_up();
     const auto failed = failure_of([&] { (void)early.try_acquire("it", {.ttl = 2s}); });
     ASSERT_TRUE(failed.has_value());

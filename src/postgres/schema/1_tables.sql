@@ -14,7 +14,7 @@ create table @.meta (
     hold_off timestamptz);   -- as in @.boot, which a crash during the pause empties
 -- A standby that is promoted knows at least these: the pause after a failover depends on them.
 insert into @.meta select 1, 1,
-    ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int, 60000;
+    ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int, 30000;
 
 -- Empty after a crash, and on a standby that was promoted.
 create unlogged table @.boot (
