@@ -29,7 +29,7 @@ enum class advisory_keys : std::uint8_t {
 struct transaction_lock_options {
     duration wait = forever;                // 0: one attempt
     lock_mode mode = lock_mode::exclusive;  // or shared
-    advisory_keys keys = advisory_keys::distributed_lock;
+    advisory_keys keys = advisory_keys::distributed_lock;  // with whom the lock is shared
 };
 
 // Locks the name until the transaction of this connection ends: by COMMIT, by ROLLBACK, by its
