@@ -60,6 +60,7 @@ create table if not exists @.waiter (
     owner varbinary(64) not null,
     client varbinary(16) not null,
     who varbinary(2000),
+    value varbinary(256),
     primary key (ns, name, seq),
     key (seq)) engine = innodb row_format = dynamic//
 

@@ -178,67 +178,6 @@ begin
     end if;
 end//
 
--- Ends the leases that are over, and grants the lock to the first waiters as long as they fit.
--- `p_owner`, or null, is the claim of the caller, which is alive: it gets its whole ttl and no
--- message. The others get a claim window of 1.8 s, in which they must renew.
-create procedure @.serve(p_ns varbinary(64), p_name varbinary(512), p_owner varbinary(64),
-    p_client varbinary(16))
-begin
-    declare l_owner, w_owner varbinary(64);
-    declare l_waiting, l_total, ignored, w_ttl, w_mode, w_permits int;
-    declare floor, w_seq, w_token bigint;
-    declare hold_off, w_expires datetime(6);
-    declare w_client varbinary(16);
-    declare w_who varbinary(2000);
-    declare is_own, fits boolean;
-    call @.expire(p_ns, p_name);
-    select k.owner, k.waiting, k.total into l_owner, l_waiting, l_total
-        from @.lock k where k.ns = p_ns and k.name = p_name;
-    if l_waiting > 0 and l_owner is null then
-        call @.enter(floor, hold_off, ignored);
-    end if;
-    if floor is not null and hold_off is null then
-        waiters: loop
-            set w_seq = null;
-            select q.seq, q.expires, q.ttl, q.mode, q.permits, q.owner, q.client, q.who
-                into w_seq, w_expires, w_ttl, w_mode, w_permits, w_owner, w_client, w_who
-                from @.waiter q where q.ns = p_ns and q.name = p_name order by q.seq limit 1;
-            if w_seq is null then leave waiters; end if;
-            set is_own = w_owner <=> p_owner, fits = true;
-            if is_own then
-                begin end;
-            elseif w_expires is not null then
-                set fits = w_expires > utc_timestamp(6);
-            else
-                call @.get_alive(w_client, p_client, fits);
-            end if;
-            if not fits then
-                delete from @.waiter where ns = p_ns and name = p_name and seq = w_seq;
-                iterate waiters;
-            end if;
-            if w_mode = 2 and w_permits > coalesce(l_total, 0) then
-                -- The woken waiter looks, and gets the error.
-                delete from @.waiter where ns = p_ns and name = p_name and seq = w_seq;
-                if w_expires is null then call @.ring(w_client, concat('w ', w_owner)); end if;
-                iterate waiters;
-            end if;
-            call @.get_fits(p_ns, p_name, w_mode, w_permits, fits);
-            if not fits then leave waiters; end if;
-            delete from @.waiter where ns = p_ns and name = p_name and seq = w_seq;
-            if not is_own then set w_ttl = least(w_ttl, 1800); end if;
-            call @.give(p_ns, p_name, floor, w_owner, w_client, w_who, null, w_ttl, w_mode,
-                w_permits, w_token);
-            if not is_own and w_expires is null then
-                call @.ring(w_client, concat_ws(' ', 'g', w_owner, w_token, w_ttl,
-                    timestampdiff(microsecond, timestamp'1970-01-01 00:00:00',
-                        utc_timestamp(6))));
-            end if;
-            if w_mode = 0 then leave waiters; end if;
-        end loop;
-        call @.count_waiters(p_ns, p_name);
-    end if;
-end//
-
 -- The time in ms until the first end of a lease, or of the pause after a failover; null without
 -- either.
 create procedure @.get_first_end(p_ns varbinary(64), p_name varbinary(512),
@@ -255,6 +194,100 @@ begin
             coalesce(p_hold_off, first_expiry));
     end if;
     call @.get_until(first_expiry, p_remaining);
+end//
+
+-- Tells the first two waiters when the lease that they wait for ends: they look then, if no other
+-- message comes before. A holder that was served may have stopped and never renew, and so may the
+-- first waiter.
+create procedure @.tell_first(p_ns varbinary(64), p_name varbinary(512), p_hold_off datetime(6))
+begin
+    declare w_owner varbinary(64);
+    declare w_client varbinary(16);
+    declare remaining bigint;
+    declare at_end boolean default false;
+    declare first_ones cursor for select q.owner, q.client from (
+        select w.seq, w.owner, w.client, w.expires from @.waiter w
+            where w.ns = p_ns and w.name = p_name order by w.seq limit 2) q
+        where q.expires is null order by q.seq;
+    declare continue handler for not found set at_end = true;
+    call @.get_first_end(p_ns, p_name, p_hold_off, remaining);
+    open first_ones;
+    tells: loop
+        set at_end = false;
+        fetch first_ones into w_owner, w_client;
+        if at_end then leave tells; end if;
+        call @.ring(w_client, concat_ws(' ', 'n', w_owner, coalesce(remaining, 0)));
+    end loop;
+    close first_ones;
+end//
+
+-- Ends the leases that are over, and grants the lock to the first waiters as long as they fit.
+-- `p_owner`, or null, is the claim of the caller, which is alive: it gets its whole ttl and no
+-- message. The others get a claim window of 1.8 s, in which they must renew.
+create procedure @.serve(p_ns varbinary(64), p_name varbinary(512), p_owner varbinary(64),
+    p_client varbinary(16))
+begin
+    declare l_owner, w_owner varbinary(64);
+    declare l_waiting, l_total, ignored, w_ttl, w_mode, w_permits int;
+    declare floor, w_seq, w_token bigint;
+    declare hold_off, w_expires datetime(6);
+    declare w_client varbinary(16);
+    declare w_who varbinary(2000);
+    declare w_value varbinary(256);
+    declare is_own, fits boolean;
+    declare was_changed boolean default false;
+    call @.expire(p_ns, p_name);
+    select k.owner, k.waiting, k.total into l_owner, l_waiting, l_total
+        from @.lock k where k.ns = p_ns and k.name = p_name;
+    if l_waiting > 0 and l_owner is null then
+        call @.enter(floor, hold_off, ignored);
+    end if;
+    if floor is not null and hold_off is null then
+        waiters: loop
+            set w_seq = null;
+            select q.seq, q.expires, q.ttl, q.mode, q.permits, q.owner, q.client, q.who, q.value
+                into w_seq, w_expires, w_ttl, w_mode, w_permits, w_owner, w_client, w_who, w_value
+                from @.waiter q where q.ns = p_ns and q.name = p_name order by q.seq limit 1;
+            if w_seq is null then leave waiters; end if;
+            set is_own = w_owner <=> p_owner, fits = true;
+            if is_own then
+                begin end;
+            elseif w_expires is not null then
+                set fits = w_expires > utc_timestamp(6);
+            else
+                call @.get_alive(w_client, p_client, fits);
+            end if;
+            if not fits then
+                set was_changed = true;
+                delete from @.waiter where ns = p_ns and name = p_name and seq = w_seq;
+                iterate waiters;
+            end if;
+            if w_mode = 2 and w_permits > coalesce(l_total, 0) then
+                set was_changed = true;
+                -- The woken waiter looks, and gets the error.
+                delete from @.waiter where ns = p_ns and name = p_name and seq = w_seq;
+                if w_expires is null then call @.ring(w_client, concat('w ', w_owner)); end if;
+                iterate waiters;
+            end if;
+            call @.get_fits(p_ns, p_name, w_mode, w_permits, fits);
+            if not fits then leave waiters; end if;
+            set was_changed = true;
+            delete from @.waiter where ns = p_ns and name = p_name and seq = w_seq;
+            if not is_own then set w_ttl = least(w_ttl, 1800); end if;
+            call @.give(p_ns, p_name, floor, w_owner, w_client, w_who, w_value, w_ttl, w_mode,
+                w_permits, w_token);
+            if not is_own and w_expires is null then
+                call @.ring(w_client, concat_ws(' ', 'g', w_owner, w_token, w_ttl,
+                    timestampdiff(microsecond, timestamp'1970-01-01 00:00:00',
+                        utc_timestamp(6))));
+            end if;
+            if w_mode = 0 then leave waiters; end if;
+        end loop;
+        if was_changed then
+            call @.count_waiters(p_ns, p_name);
+            call @.tell_first(p_ns, p_name, null);
+        end if;
+    end if;
 end//
 
 -- In ms, rounded up.

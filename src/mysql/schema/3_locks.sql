@@ -67,9 +67,11 @@ begin
                     signal sqlstate '45000' set message_text =
                         'the timeline is larger than 65535, and tokens have no room for it';
                 end if;
+                -- Another failover does not end the pause.
                 update @.meta m set m.timeline = l_timeline + 1, m.server = p_server,
-                    m.hold_off = if(l_timeline > 0 and not p_go,
-                        utc_timestamp(6) + interval l_most_ttl * 1000 microsecond, null)
+                    m.hold_off = if(l_timeline > 0 and not p_go, greatest(
+                        utc_timestamp(6) + interval l_most_ttl * 1000 microsecond,
+                        coalesce(m.hold_off, utc_timestamp(6))), m.hold_off)
                     where m.one = 1;
             end if;
             commit;
@@ -135,9 +137,9 @@ main: begin
     set p_status = 'b';
     if p_wait = 0 then leave main; end if;
     if p_place <> 'k' then
-        insert into @.waiter (ns, name, expires, ttl, mode, permits, owner, client, who)
+        insert into @.waiter (ns, name, expires, ttl, mode, permits, owner, client, who, value)
             values (p_ns, p_name, if(p_wait = 2, utc_timestamp(6) + interval 4 second, null),
-                p_ttl, p_mode, p_permits, p_owner, p_client, p_who);
+                p_ttl, p_mode, p_permits, p_owner, p_client, p_who, p_value);
         update @.lock k set k.waiting = k.waiting + 1 where k.ns = p_ns and k.name = p_name;
     end if;
     select q.owner into first_owner from @.waiter q where q.ns = p_ns and q.name = p_name
@@ -251,8 +253,9 @@ create procedure @.leave_1(p_ns varbinary(64), p_name varbinary(512), p_owner va
 begin
     declare status char(1);
     declare l_waiting, l_holders, other_mode int;
-    declare token, remaining, present, seq bigint;
-    declare expires datetime(6);
+    declare token, remaining, present, seq, first_seq, floor bigint;
+    declare expires, hold_off datetime(6);
+    declare most_ttl int;
     declare l_owner varbinary(64);
     declare is_exclusive, claim_lives boolean default false;
     declare exit handler for sqlexception begin rollback; resignal; end;
@@ -265,7 +268,14 @@ begin
         if present is null then set status = 'e'; commit; leave main; end if;
         call @.expire(p_ns, p_name);
         select k.waiting into l_waiting from @.lock k where k.ns = p_ns and k.name = p_name;
-        if l_waiting > 0 then call @.drop_waiter(p_ns, p_name, p_owner, seq); end if;
+        if l_waiting > 0 then
+            call @.drop_waiter(p_ns, p_name, p_owner, seq);
+            select min(q.seq) into first_seq from @.waiter q where q.ns = p_ns and q.name = p_name;
+            if seq < first_seq then
+                call @.enter(floor, hold_off, most_ttl);
+                call @.tell_first(p_ns, p_name, hold_off);
+            end if;
+        end if;
         call @.get_hold(p_ns, p_name, p_owner, token, expires, is_exclusive);
         if token is not null then
             call @.get_until(expires, remaining);
