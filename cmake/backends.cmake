@@ -50,12 +50,13 @@ pawl_backend(mysql
     TITLE "Locks in a MariaDB or MySQL database"
     URLS mysql://HOST mariadb://HOST
     NAMESPACES mysql
-    EXPORTS mysql::at
+    EXPORTS mysql::at mysql::schema_of
     PARTS net sql
     PACKAGE MariaDB
     LIBRARIES MariaDB::MariaDB
     PKG_CONFIG libmariadb
     DEBIAN libmariadb-dev
+    DEBIAN_TESTS mariadb-server-core
     CONAN "mariadb-connector-c/[>=3.3]")
 
 pawl_backend(memory

@@ -57,4 +57,10 @@ struct options {
 // and after_failover. mariadb:// is the same.
 [[nodiscard]] service at(std::string_view url);
 
+// The SQL that makes the database's tables and procedures, for an administrator with the command
+// mariadb or mysql. With the name of an application's account, USER or USER@HOST, the SQL also
+// makes an owner that cannot log in, and grants the account the procedures and no more. Carried out
+// again, it breaks calls that are under way. Throws errc::bad_option.
+[[nodiscard]] std::string schema_of(const options& settings, std::string_view account = {});
+
 }  // namespace pawl::mysql

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pawl::mysql {
@@ -13,7 +14,11 @@ namespace pawl::mysql {
 inline constexpr int schema_format = 1;
 
 // The statements, in their order. They may be repeated after a failure in between: MariaDB and
-// MySQL have no transactions for tables. The last one says that the schema is complete.
-[[nodiscard]] std::vector<std::string> schema_statements(const std::string& schema);
+// MySQL have no transactions for tables. The last one says that the schema is complete. `definer`
+// is an account as SQL has it; empty: the user that runs them.
+[[nodiscard]] std::vector<std::string> schema_statements(const std::string& schema,
+                                                         std::string_view definer = {});
+// Throws errc::bad_option for an account that cannot be named: "user" or "user@host".
+void check_account(std::string_view account);
 
 }  // namespace pawl::mysql

@@ -22,6 +22,9 @@ public:
         return sql::make_backend(std::move(database), options_.name_space, context);
     }
     std::string describe() const override { return mysql::describe(options_); }
+    std::string setup_text(std::string_view role) const override {
+        return schema_of(options_, role);
+    }
 
 private:
     const options options_;
