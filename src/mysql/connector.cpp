@@ -3,6 +3,7 @@
 
 #include "connector.hpp"
 
+#include "doctor.hpp"
 #include "host_addresses.hpp"
 #include "schema.hpp"
 
@@ -265,41 +266,19 @@ asio::awaitable<void> connector::make_schema(link_ptr link, error_place place) {
 }
 
 asio::awaitable<examination> connector::examine(sql::session& connected, time_point give_up_at) {
-    using grade = finding::grade;
     auto& session = static_cast<connection&>(connected);
     const auto all = variables_in(co_await session.run_text(
         "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', "
-        "'innodb_flush_log_at_trx_commit', 'sync_binlog', 'log_bin', 'binlog_format', 'wsrep_on', "
+        "'innodb_flush_log_at_trx_commit', 'log_bin', 'binlog_format', 'wsrep_on', "
         "'group_replication_group_name')",
         give_up_at));
-    examination result;
-    auto& findings = result.findings;
-    findings.push_back({grade::note, "version",
-                        value_of(all, "version") + " " + value_of(all, "version_comment"), ""});
-    const auto& flush = value_of(all, "innodb_flush_log_at_trx_commit");
-    findings.push_back(
-        {flush == "1" ? grade::good : grade::warning, "innodb_flush_log_at_trx_commit", flush,
-         flush == "1" ? "" : "a crash may lose holds and let two clients in; set it to 1"});
-    const bool has_statements =
-        value_of(all, "log_bin") == "ON" && value_of(all, "binlog_format") == "STATEMENT";
-    findings.push_back(
-        {has_statements ? grade::bad : grade::good, "binlog_format", value_of(all, "binlog_format"),
-         has_statements ? "the server refuses the procedures' writes; set it to ROW" : ""});
-    const bool is_pushed = session.facts().is_pushed;
-    findings.push_back({is_pushed ? grade::good : grade::note, "wake-ups",
-                        is_pushed ? "pushed through a second connection" : "waiters poll",
-                        is_pushed || !is_cluster(all) ? "" : "a cluster has no common user locks"});
-    result.nodes.push_back({session.place().server, "primary"});
-    auto& guarantees = result.guarantees;
-    guarantees.backend = "MariaDB or MySQL";
-    guarantees.holder_crash = "holds, after the ttl";
-    guarantees.holder_pause = "holds for holders that stop when told";
-    guarantees.server_crash = flush == "1" ? "holds" : "may break; tokens rise";
-    guarantees.failover = "holds after a pause of the longest ttl; tokens rise";
-    guarantees.partition = "holds";
-    guarantees.clock_jump = "a jump of the server's clock ends leases early or late";
-    guarantees.token = "rises, also after a failover";
-    co_return result;
+    server_state state;
+    state.version = value_of(all, "version") + " " + value_of(all, "version_comment");
+    state.flush = value_of(all, "innodb_flush_log_at_trx_commit");
+    if (value_of(all, "log_bin") == "ON") state.binlog_format = value_of(all, "binlog_format");
+    state.is_cluster = is_cluster(all);
+    state.is_pushed = session.facts().is_pushed;
+    co_return assess(state, options_, session.place().server);
 }
 
 spi::capabilities connector::capabilities() const noexcept {
