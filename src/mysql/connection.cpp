@@ -17,8 +17,8 @@ namespace {
 
 // The server ends a connection that is idle for a minute, so it notices a dead client.
 constexpr duration ping_interval = 15s;
-constexpr int ear_wait_seconds = 20;
-constexpr duration ear_retry_pause = 500ms;
+constexpr int listener_wait_seconds = 20;
+constexpr duration listener_retry_pause = 500ms;
 
 std::string hexadecimal(std::string_view text) {
     static constexpr char digits[] = "0123456789abcdef";
@@ -48,7 +48,7 @@ std::string literal(const sql::parameter& value) {
 }
 
 // A call that puts its claim into a queue. Its last parameter is p_wait.
-bool needs_ear(const sql::call& request) {
+bool needs_listener(const sql::call& request) {
     if (request.function != "acquire" && request.function != "refresh" &&
         request.function != "latch_look")
         return false;
@@ -70,16 +70,16 @@ std::string call_text(const std::string& schema, std::string_view function,
 }
 
 connection::connection(std::shared_ptr<libmariadb_connection> link, error_place place,
-                       sql::session_facts facts, ear_connector connect_ear,
+                       sql::session_facts facts, listener_connector connect_listener,
                        sql::session_handlers handlers, asio::any_io_executor strand, runtime& time)
     : link_(std::move(link)),
       place_(std::move(place)),
       facts_(std::move(facts)),
-      connect_ear_(std::move(connect_ear)),
+      connect_listener_(std::move(connect_listener)),
       handlers_(std::move(handlers)),
       strand_(std::move(strand)),
       time_(time),
-      ear_pause_(std::make_shared<core::wakeup>(time, strand_)) {}
+      listener_pause_(std::make_shared<core::wakeup>(time, strand_)) {}
 
 connection::~connection() { close(); }
 
@@ -97,7 +97,7 @@ void connection::throw_if_over() const {
 asio::awaitable<std::vector<sql::row>> connection::run(const sql::call& request,
                                                        time_point give_up_at) {
     throw_if_over();
-    if (needs_ear(request)) open_ear();
+    if (needs_listener(request)) open_listener();
     return run_text(call_text(place_.schema, request.function, request.parameters), give_up_at);
 }
 
@@ -186,50 +186,50 @@ asio::awaitable<void> connection::run_next() {
     sent->answered.notify();
 }
 
-void connection::open_ear() {
-    if (has_ear_ || !facts_.is_pushed || !connect_ear_) return;
-    has_ear_ = true;
-    asio::co_spawn(strand_, listen(weak_from_this(), connect_ear_), asio::detached);
+void connection::open_listener() {
+    if (has_listener_ || !facts_.is_pushed || !connect_listener_) return;
+    has_listener_ = true;
+    asio::co_spawn(strand_, listen(weak_from_this(), connect_listener_), asio::detached);
 }
 
 asio::awaitable<void> connection::listen(std::weak_ptr<connection> weak,
-                                         ear_connector connect_ear) {
+                                         listener_connector connect_listener) {
     for (;;) {
-        std::shared_ptr<libmariadb_connection> ear;
+        std::shared_ptr<libmariadb_connection> listener;
         try {
-            ear = co_await connect_ear();
+            listener = co_await connect_listener();
         } catch (const std::exception&) {  // waiters look from time to time meanwhile
         }
         std::shared_ptr<core::wakeup> pause;
         time_point retry_at{};
         if (const auto self = weak.lock(); self && !self->is_over_) {
-            self->ear_ = ear;
-            pause = self->ear_pause_;
-            retry_at = self->time_.now() + ear_retry_pause;
+            self->listener_ = listener;
+            pause = self->listener_pause_;
+            retry_at = self->time_.now() + listener_retry_pause;
         } else {
-            if (ear) ear->close();
+            if (listener) listener->close();
             co_return;
         }
-        if (ear) co_await listen_with(weak, ear);
+        if (listener) co_await listen_with(weak, listener);
         if (const auto self = weak.lock(); !self || self->is_over_ || self->fork_mark_.is_forked())
             co_return;
         co_await pause->wait_until(retry_at);
     }
 }
 
-// Returns when the ear's connection has ended.
+// Returns when the listener's connection has ended.
 asio::awaitable<void> connection::listen_with(std::weak_ptr<connection> weak,
-                                              std::shared_ptr<libmariadb_connection> ear) {
+                                              std::shared_ptr<libmariadb_connection> listener) {
     std::vector<std::string> read;
     for (;;) {
         std::string text;
         if (const auto self = weak.lock(); self && !self->is_over_)
-            text = call_text(self->place_.schema, "ear",
-                             {self->facts_.client, read, std::int64_t{ear_wait_seconds}});
+            text = call_text(self->place_.schema, "listen",
+                             {self->facts_.client, read, std::int64_t{listener_wait_seconds}});
         else
             break;
         const auto answer =
-            co_await ear->query(std::move(text), ear_wait_seconds * 1s + silence_limit);
+            co_await listener->query(std::move(text), listener_wait_seconds * 1s + silence_limit);
         const auto self = weak.lock();
         if (!self || self->is_over_) break;
         if (const auto* failure = std::get_if<server_error>(&answer)) {
@@ -242,7 +242,7 @@ asio::awaitable<void> connection::listen_with(std::weak_ptr<connection> weak,
             if (!each.empty() && each[0]) read.push_back(*each[0]);
         self->deliver(messages);
     }
-    ear->close();
+    listener->close();
 }
 
 void connection::deliver(const std::vector<sql::row>& messages) {
@@ -272,11 +272,11 @@ void connection::end(const std::string& reason) noexcept {
 void connection::close_links(const std::string& reason) noexcept {
     is_over_ = true;
     link_->close();
-    if (ear_) ear_->close();
+    if (listener_) listener_->close();
     auto unanswered = std::exchange(waiting_, {});
     try {
         end_reason_ = reason;
-        ear_pause_->notify();
+        listener_pause_->notify();
         for (const auto& each : unanswered) {
             if (each->is_answered) continue;
             each->is_answered = true;

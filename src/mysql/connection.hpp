@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // A session: a connection to MariaDB or MySQL that runs one call after the other, and a second
-// connection, the ear, which waits for messages.
+// connection, the listener, which waits for messages.
 #pragma once
 
 #include "libmariadb_connection.hpp"
@@ -40,13 +40,13 @@ class connection final : public sql::session, public std::enable_shared_from_thi
 public:
     // The end of a session whose server does not answer.
     static constexpr duration silence_limit = std::chrono::seconds(3);
-    // Connects the ear, to the same server. Null without pushes.
-    using ear_connector =
+    // Connects the listener, to the same server. Null without pushes.
+    using listener_connector =
         std::function<boost::asio::awaitable<std::shared_ptr<libmariadb_connection>>()>;
 
     connection(std::shared_ptr<libmariadb_connection> link, error_place place,
-               sql::session_facts facts, ear_connector connect_ear, sql::session_handlers handlers,
-               boost::asio::any_io_executor strand, runtime& time);
+               sql::session_facts facts, listener_connector connect_listener,
+               sql::session_handlers handlers, boost::asio::any_io_executor strand, runtime& time);
     ~connection() override;
     // The session runs calls from now on.
     void start();
@@ -71,11 +71,11 @@ private:
                                              runtime& time);
     boost::asio::awaitable<void> work_once();
     boost::asio::awaitable<void> run_next();
-    void open_ear();
+    void open_listener();
     static boost::asio::awaitable<void> listen(std::weak_ptr<connection> weak,
-                                               ear_connector connect_ear);
-    static boost::asio::awaitable<void> listen_with(std::weak_ptr<connection> weak,
-                                                    std::shared_ptr<libmariadb_connection> ear);
+                                               listener_connector connect_listener);
+    static boost::asio::awaitable<void> listen_with(
+        std::weak_ptr<connection> weak, std::shared_ptr<libmariadb_connection> listener);
     void deliver(const std::vector<sql::row>& messages);
     void end(const std::string& reason) noexcept;
     void close_links(const std::string& reason) noexcept;
@@ -83,15 +83,15 @@ private:
     const std::shared_ptr<libmariadb_connection> link_;
     const error_place place_;
     const sql::session_facts facts_;
-    const ear_connector connect_ear_;
+    const listener_connector connect_listener_;
     sql::session_handlers handlers_;
     const boost::asio::any_io_executor strand_;
     runtime& time_;
     const core::fork_mark fork_mark_;
     std::deque<std::shared_ptr<pending_statement>> waiting_;
-    std::shared_ptr<libmariadb_connection> ear_;
-    std::shared_ptr<core::wakeup> ear_pause_;
-    bool has_ear_ = false;
+    std::shared_ptr<libmariadb_connection> listener_;
+    std::shared_ptr<core::wakeup> listener_pause_;
+    bool has_listener_ = false;
     bool is_over_ = false;
     std::string end_reason_;
 };

@@ -23,7 +23,7 @@ namespace {
 
 constexpr duration statement_limit = 3s;
 constexpr duration schema_statement_limit = 10s;
-constexpr duration ear_connect_limit = 5s;
+constexpr duration listener_connect_limit = 5s;
 
 // The failure that helps most to explain that no server was found: one that lasts, then one of a
 // server that answered.
@@ -180,11 +180,12 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server targ
     check_version(link->get(), place);
     if (::mariadb_connection(link->get()) != 0) place.server = "MariaDB at " + address_text;
     auto facts = co_await say_hello(link, place);
-    auto connect_ear = [login, place, strand = context_.strand, time = context_.time] {
-        return open(login, place, strand, *time, time->now() + ear_connect_limit);
+    auto connect_listener = [login, place, strand = context_.strand, time = context_.time] {
+        return open(login, place, strand, *time, time->now() + listener_connect_limit);
     };
-    auto made = std::make_shared<connection>(link, place, std::move(facts), std::move(connect_ear),
-                                             std::move(handlers), context_.strand, *context_.time);
+    auto made = std::make_shared<connection>(
+        link, place, std::move(facts), std::move(connect_listener), std::move(handlers),
+        context_.strand, *context_.time);
     made->start();
     guard.link = nullptr;
     co_return made;

@@ -147,14 +147,16 @@ asio::awaitable<libmariadb_connection::result> libmariadb_connection::query(std:
     const auto send_on = [&](int events) {
         return ::mysql_real_query_cont(&status, connection_, events);
     };
-    if (!co_await drive(send, send_on, time_point::max(), silence)) co_return failure();
+    const bool is_sent = co_await drive(send, send_on, time_point::max(), silence);
+    if (!is_sent) co_return failure();
     while (status == 0) {
         MYSQL_RES* stored = nullptr;
         const auto store = [&] { return ::mysql_store_result_start(&stored, connection_); };
         const auto store_on = [&](int events) {
             return ::mysql_store_result_cont(&stored, connection_, events);
         };
-        if (!co_await drive(store, store_on, time_point::max(), silence)) co_return failure();
+        const bool is_stored = co_await drive(store, store_on, time_point::max(), silence);
+        if (!is_stored) co_return failure();
         const std::unique_ptr<MYSQL_RES, free_result> owned(stored);
         if (stored == nullptr && ::mysql_errno(connection_) != 0) co_return failure();
         if (stored != nullptr && std::exchange(is_first, false)) rows = rows_of(stored);
@@ -162,7 +164,8 @@ asio::awaitable<libmariadb_connection::result> libmariadb_connection::query(std:
         const auto advance_on = [&](int events) {
             return ::mysql_next_result_cont(&status, connection_, events);
         };
-        if (!co_await drive(advance, advance_on, time_point::max(), silence)) co_return failure();
+        const bool is_advanced = co_await drive(advance, advance_on, time_point::max(), silence);
+        if (!is_advanced) co_return failure();
     }
     if (status > 0) co_return failure();
     co_return rows;
@@ -175,7 +178,8 @@ asio::awaitable<server_error> libmariadb_connection::ping(duration silence) {
     const auto next = [&](int events) {
         return ::mysql_ping_cont(&status, connection_, events);
     };
-    if (!co_await drive(start, next, time_point::max(), silence)) co_return failure();
+    const bool is_answered = co_await drive(start, next, time_point::max(), silence);
+    if (!is_answered) co_return failure();
     co_return status == 0 ? server_error{} : failure();
 }
 

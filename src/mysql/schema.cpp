@@ -3,8 +3,6 @@
 
 #include "schema.hpp"
 
-#include "connector.hpp"
-
 #include <pawl/error.hpp>
 
 #include <mysql_schema.hpp>
@@ -46,7 +44,8 @@ std::string account_text(std::string_view account) {
 std::string_view called_procedure(std::string_view statement) {
     const auto end = statement.find('(');
     const auto begin = statement.find("procedure ");
-    if (end == statement.npos || begin > end || !statement.substr(0, end).ends_with("_1")) return {};
+    if (end == statement.npos || begin > end) return {};
+    if (!statement.substr(0, end).ends_with("_1")) return {};
     return statement.substr(begin, end - begin);
 }
 
@@ -108,14 +107,11 @@ void check_account(std::string_view account) {
                 "backslashes and control characters.");
 }
 
-std::string schema_of(const options& settings, std::string_view account) {
-    check_options(settings);
-    const auto& schema = settings.schema;
+std::string schema_script(const std::string& schema, std::string_view account) {
     std::vector<std::string> statements;
     if (account.empty()) {
         statements = schema_statements(schema);
     } else {
-        check_account(account);
         // MySQL allows 32 characters.
         const auto owner = account_text(schema.substr(0, 26) + "_owner@localhost");
         statements = schema_statements(schema, owner);

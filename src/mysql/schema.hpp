@@ -18,6 +18,8 @@ inline constexpr int schema_format = 1;
 // is an account as SQL has it; empty: the user that runs them.
 [[nodiscard]] std::vector<std::string> schema_statements(const std::string& schema,
                                                          std::string_view definer = {});
+// The statements for an administrator's command. With an account, also its rights; see schema_of.
+[[nodiscard]] std::string schema_script(const std::string& schema, std::string_view account);
 // Throws errc::bad_option for an account that cannot be named: "user" or "user@host".
 void check_account(std::string_view account);
 

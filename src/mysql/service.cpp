@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "connector.hpp"
+#include "schema.hpp"
 
 #include "../core/util/url.hpp"
 #include "../net/option_values.hpp"
@@ -74,6 +75,12 @@ std::string describe(const options& settings) {
     text += "/" + settings.schema;
     if (settings.name_space != "pawl") core::append_option(text, "namespace", settings.name_space);
     return text;
+}
+
+std::string schema_of(const options& settings, std::string_view account) {
+    check_options(settings);
+    if (!account.empty()) check_account(account);
+    return schema_script(settings.schema, account);
 }
 
 service at(options settings) {

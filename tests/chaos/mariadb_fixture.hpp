@@ -29,7 +29,7 @@ public:
 
     [[nodiscard]] std::int64_t waiters(const std::string& name) const;
     // Ends the connections that hold a user lock whose name begins so: "pawl." for the sessions,
-    // "pawl-" for their ears. Returns their number.
+    // "pawl-" for their listeners. Returns their number.
     int end_connections(const std::string& user_lock) const;
     // Waits until no lock is held and nobody waits.
     [[nodiscard]] bool becomes_clean() const;

@@ -83,8 +83,8 @@ TEST_F(MariaDbOutage, EndedSessionsCostNoLockAndNoWaiter) {
     EXPECT_TRUE(becomes_clean());
 }
 
-//   B waits for A | B's ear is ended | A releases: B gets the lock
-TEST_F(MariaDbOutage, AWaiterOutlivesItsEar) {
+//   B waits for A | B's listener is ended | A releases: B gets the lock
+TEST_F(MariaDbOutage, AWaiterOutlivesItsListener) {
     client holder = client_with(), waiting = client_with();
     auto lock = holder.acquire("it", {.ttl = long_ttl});
     held_lock acquired;
@@ -115,7 +115,7 @@ TEST_F(MariaDbOutage, EndedConnectionsLetNoTwoIn) {
                     const std::scoped_lock guard(log_mutex);
                     tokens.push_back(lock.token().value());
                 }
-                std::this_thread::sleep_for(5ms);
+                std::this_thread::sleep_for(5ms);  // the hold
                 --holders;
                 EXPECT_NE(lock.release(), release_result::expired);
             }
@@ -124,7 +124,7 @@ TEST_F(MariaDbOutage, EndedConnectionsLetNoTwoIn) {
     ASSERT_TRUE(eventually([&] { return !tokens.empty() || done > 0; }));
     while (done < 4) {
         (void)end_connections(done % 2 == 0 ? "pawl." : "pawl-");
-        std::this_thread::sleep_for(150ms);
+        std::this_thread::sleep_for(150ms);  // between the ends
     }
     threads.clear();
     EXPECT_EQ(overlaps, 0);
@@ -178,10 +178,8 @@ TEST_F(MariaDbOutage, ADeadlockIsNoLoss) {
         }
     });
     for (int i = 0; i < 30; ++i) {
-        auto first = locks.acquire("a", {.ttl = long_ttl, .wait = patience});
-        auto second = locks.acquire("b", {.ttl = long_ttl, .wait = patience});
-        EXPECT_EQ(second.release(), release_result::released);
-        EXPECT_EQ(first.release(), release_result::released);
+        auto both = locks.acquire_all({"a", "b"}, {.ttl = long_ttl, .wait = patience});
+        EXPECT_EQ(both.release(), release_result::released);
     }
     is_over = true;
     stranger.join();

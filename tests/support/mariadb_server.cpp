@@ -125,8 +125,7 @@ bool mariadb_server::try_start() {
     const auto is_settled = [&] {
         if (!process_->is_running()) return true;
         try {
-            mariadb_client asking(port_);
-            is_ready = true;
+            is_ready = mariadb_client(port_).value("SELECT 1") == "1";
         } catch (const mariadb_failure&) {}  // not yet
         return is_ready;
     };

@@ -64,7 +64,7 @@ create table if not exists @.waiter (
     primary key (ns, name, seq),
     key (seq)) engine = innodb row_format = dynamic//
 
--- Messages that the ear of a client has not yet confirmed.
+-- Messages that the listener of a client has not yet confirmed.
 create table if not exists @.message (
     client varbinary(16) not null,
     seq bigint not null auto_increment,

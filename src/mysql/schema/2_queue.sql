@@ -35,7 +35,7 @@ begin
     set p_alive = p_client = p_caller or is_used_lock(concat('pawl.', p_client)) is not null;
 end//
 
--- A message for a client. ring_1 wakes its ear, after the commit.
+-- A message for a client. ring_1 wakes its listener, after the commit.
 create procedure @.ring(p_client varbinary(16), p_message varbinary(600))
 begin
     if is_used_lock(concat('pawl.', p_client)) is not null then
@@ -45,8 +45,8 @@ begin
     end if;
 end//
 
--- Wakes the ears of the clients that the transaction before has sent messages to. A kill that
--- comes before the ear listens is lost, but the ear reads the messages before it listens.
+-- Wakes the listeners of the clients that the transaction before has sent messages to. A kill that
+-- comes before the listener listens is lost, but the listener reads the messages before it listens.
 create procedure @.ring_1()
 begin
     declare clients mediumblob default @pawl_ring;

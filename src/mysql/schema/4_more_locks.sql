@@ -219,18 +219,19 @@ begin
         order by k.name, h.token, h.since, h.owner;
 end//
 
--- The call of a client's second connection, the ear: waits for messages, and returns them with
--- their numbers. `p_read` is a list of the messages that have arrived. The wait is for the user
--- lock of the client's first connection; `ring_1` ends it with an error, and the ear calls again.
--- No GET_LOCK with a message to read, because a kill in between is lost. SLEEP in its place stalls
--- all sleepers of a MariaDB server whenever one is killed.
-create procedure @.ear_1(p_client varbinary(16), p_read longtext character set utf8mb4, p_wait int)
+-- The call of a client's second connection, the listener: waits for messages, and returns them
+-- with their numbers. `p_read` is a list of the messages that have arrived. The wait is for the
+-- user lock of the client's first connection; `ring_1` ends it with an error, and the listener
+-- calls again. No GET_LOCK with a message to read, because a kill in between is lost. SLEEP in its
+-- place stalls all sleepers of a MariaDB server whenever one is killed.
+create procedure @.listen_1(p_client varbinary(16),
+    p_read longtext character set utf8mb4, p_wait int)
 begin
-    declare ear varbinary(64) default concat('pawl-', p_client);
+    declare listener varbinary(64) default concat('pawl-', p_client);
     declare i int default 0;
     declare has_message int;
     declare exit handler for sqlexception begin rollback; resignal; end;
-    if coalesce(is_used_lock(ear), 0) <> connection_id() then do get_lock(ear, 5); end if;
+    if coalesce(is_used_lock(listener), 0) <> connection_id() then do get_lock(listener, 5); end if;
     while i < json_length(p_read) do
         delete from @.message where client = p_client and seq = cast(
             unhex(json_unquote(json_extract(p_read, concat('$[', i, ']')))) as signed);
