@@ -46,6 +46,19 @@ pawl_backend(postgres
     DEBIAN_TESTS postgresql pgbouncer
     CONAN "libpq/[>=14]")
 
+pawl_backend(mysql
+    TITLE "Locks in a MariaDB or MySQL database"
+    URLS mysql://HOST mariadb://HOST
+    NAMESPACES mysql
+    EXPORTS mysql::at mysql::schema_of
+    PARTS net sql
+    PACKAGE MariaDB
+    LIBRARIES MariaDB::MariaDB
+    PKG_CONFIG libmariadb
+    DEBIAN libmariadb-dev
+    DEBIAN_TESTS mariadb-server-core
+    CONAN "mariadb-connector-c/[>=3.3]")
+
 pawl_backend(memory
     TITLE "Locks in the memory of one process"
     URLS memory:

@@ -82,6 +82,9 @@ public:
         }
     }
 
+    // A batch locks the rows of its names until its commit.
+    [[nodiscard]] std::size_t renewals_at_once() const noexcept override { return 100; }
+
     asio::awaitable<release_result> release(const hold& requested) override {
         const auto client = client_;
         if (client->is_forked()) co_return release_result::unknown;

@@ -25,6 +25,11 @@
 
 #include <pawl/postgres.hpp>
 #endif
+#if PAWL_WITH_MYSQL
+#include <support/mariadb_server.hpp>
+
+#include <pawl/mysql.hpp>
+#endif
 
 #include <array>
 #include <chrono>
@@ -93,6 +98,33 @@ test_service new_postgres_service() {
     const auto url =
         "postgresql://locks@127.0.0.1:" + std::to_string(server->port()) + "/" + database;
     return {.target = pawl::postgres::at(url),
+            .url = url,
+            .restart =
+                [] {
+                    server->kill9();
+                    server->start();
+                },
+            .owned = server};
+}
+
+#endif
+
+#if PAWL_WITH_MYSQL
+
+// As for PostgreSQL.
+test_service new_mariadb_service() {
+    static const auto server = [] {
+        auto made = std::make_shared<support::mariadb_server>();
+        made->execute("CREATE USER locks");
+        return made;
+    }();
+    static int count = 0;
+    pawl::mysql::options settings;
+    settings.schema = "test" + std::to_string(++count);
+    support::mariadb_client(server->port())
+        .execute_script(pawl::mysql::schema_of(settings, "locks"));
+    const auto url = server->url(settings.schema, {}, "locks");
+    return {.target = pawl::mysql::at(url),
             .url = url,
             .restart =
                 [] {
@@ -290,6 +322,17 @@ constexpr capabilities postgres_capabilities() {
 
 #endif
 
+#if PAWL_WITH_MYSQL
+
+constexpr capabilities mariadb_capabilities() {
+    auto all = redis_capabilities();
+    all.loss_is_pushed = all.replica_durability = all.disk_durability = false;
+    all.least_ttl = std::chrono::milliseconds(100);
+    return all;
+}
+
+#endif
+
 constexpr capabilities memory_capabilities() {
     auto all = sqlite_capabilities();
     all.tokens_survive_data_loss = all.across_processes = false;
@@ -372,6 +415,10 @@ std::vector<backend> all_backends() {
 #if PAWL_WITH_POSTGRES
     all.push_back(
         {"Postgres", std::make_shared<fixture_of>(new_postgres_service, postgres_capabilities())});
+#endif
+#if PAWL_WITH_MYSQL
+    all.push_back(
+        {"MariaDb", std::make_shared<fixture_of>(new_mariadb_service, mariadb_capabilities())});
 #endif
     return all;
 }

@@ -167,7 +167,10 @@ TEST_P(Statistics, ALossIsCountedOnce) {
     EXPECT_EQ(lock.release(), pawl::release_result::taken_over);
     EXPECT_EQ(locks.statistics().losses, 1U);
     if (asked_servers() == 1) {
-        EXPECT_EQ(locks.statistics().pushes, supported.loss_is_pushed ? 1U : 0U);
+        EXPECT_LE(locks.statistics().pushes, 1U);
+        if (supported.loss_is_pushed) {
+            EXPECT_EQ(locks.statistics().pushes, 1U);
+        }
     }
     EXPECT_EQ(operators.statistics().losses, 0U);
 }

@@ -5,6 +5,7 @@
 
 #include "eventually.hpp"
 #include "resp.hpp"
+#include "server_data.hpp"
 #include "server_user.hpp"
 
 #include <libpq-fe.h>
@@ -17,8 +18,6 @@
 #include <sstream>
 #include <stdexcept>
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/shm.h>
 #include <unistd.h>
 
@@ -34,48 +33,15 @@ std::string content_of(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Of two test programs one makes the folder, and the other one waits.
-class file_lock {
-public:
-    explicit file_lock(const std::string& path)
-        : descriptor_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
-        if (descriptor_ < 0 || ::flock(descriptor_, LOCK_EX) != 0)
-            throw std::runtime_error("cannot lock " + path);
-    }
-    file_lock(const file_lock&) = delete;
-    file_lock& operator=(const file_lock&) = delete;
-    ~file_lock() { ::close(descriptor_); }
-
-private:
-    int descriptor_;
-};
-
 // A data folder to copy: initdb takes longer than all the rest. Small log files make it smaller.
 fs::path data_template() {
     const std::string programs = postgres_programs();
-    const fs::path made = std::string(PAWL_POSTGRES_TEMPLATE) + "-" +
-                          fs::path(programs).parent_path().filename().string();
-    const file_lock lock(made.string() + ".lock");
-    if (fs::exists(made)) return made;
-    const temp_folder folder;
-    give_to_server_user(folder.path());
-    run_as_server_user({programs + "/initdb", "--pgdata=" + folder.file("data"),
-                        "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
-                        "--wal-segsize=1", "--no-sync"});
-    const fs::path unfinished = made.string() + ".unfinished";
-    fs::remove_all(unfinished);
-    fs::copy(folder.file("data"), unfinished, fs::copy_options::recursive);
-    fs::rename(unfinished, made);
-    return made;
-}
-
-// The data are a thousand files, which a busy disk is slow to write and to delete.
-fs::path parent_of_data() {
-    constexpr std::uintmax_t plenty = std::uintmax_t{2} << 30;
-    const fs::path in_memory = "/dev/shm";
-    std::error_code none;
-    const auto space = fs::space(in_memory, none);
-    return !none && space.available >= plenty ? in_memory : fs::temp_directory_path();
+    const auto version = fs::path(programs).parent_path().filename().string();
+    return folder_made_once(PAWL_POSTGRES_TEMPLATE "-" + version, [&](const fs::path& data) {
+        run_as_server_user({programs + "/initdb", "--pgdata=" + data.string(),
+                            "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
+                            "--wal-segsize=1", "--no-sync"});
+    });
 }
 
 struct process_facts {
@@ -245,9 +211,7 @@ void postgres_server::make_data() const {
                             "--wal-method=stream", "--write-recovery-conf", "--checkpoint=fast",
                             "--no-sync"});
     } else {
-        fs::copy(data_template(), data(), fs::copy_options::recursive);
-        fs::permissions(data(), fs::perms::owner_all);
-        give_to_server_user(data());
+        copy_for_server_user(data_template(), data());
     }
 }
 

@@ -12,6 +12,9 @@
 #if PAWL_WITH_POSTGRES
 #include "postgres/doctor.hpp"
 #endif
+#if PAWL_WITH_MYSQL
+#include "mysql/doctor.hpp"
+#endif
 
 #include <gtest/gtest.h>
 
@@ -123,6 +126,23 @@ TEST(GuaranteesPage, HasTheRowsOfPostgres) {
     state.synchronous_standbys = "*";
     const auto row = assess(state, {}, "").guarantees;
     expect_on_page(line(row, table_cell(row.failover)));
+}
+
+#endif
+
+#if PAWL_WITH_MYSQL
+
+TEST(GuaranteesPage, HasTheRowsOfMySql) {
+    pawl::mysql::options going;
+    going.after_failover = pawl::mysql::after_failover::go;
+    pawl::mysql::server_state state;
+    for (const char* flush : {"1", "2"}) {
+        state.flush = flush;
+        const auto row = assess(state, {}, "").guarantees;
+        const auto without_pause = assess(state, going, "").guarantees;
+        expect_on_page(line(row, table_cell(row.failover) + "; with `after_failover=go` " +
+                                     table_cell(without_pause.failover)));
+    }
 }
 
 #endif

@@ -86,12 +86,12 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "'mem' is not a scheme that this build knows; begin with one of: redis://, "
          "rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, redis+cluster://, "
          "rediss+cluster://, redlock://, redlocks://, sqlite:, postgresql://, postgres://, "
-         "memory:."},
+         "mysql://, mariadb://, memory:."},
         {"mongodb://h",
          "'mongodb' is not a scheme that this build knows; begin with one of: "
          "redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, "
          "redis+cluster://, rediss+cluster://, redlock://, redlocks://, sqlite:, postgresql://, "
-         "postgres://, memory:."},
+         "postgres://, mysql://, mariadb://, memory:."},
         {"/var/locks.db", "The URL is a path without a scheme; did you mean sqlite:/var/locks.db?"},
         {"locks.db", "The URL is a path without a scheme; did you mean sqlite:locks.db?"},
         {"redis-sentinel://a:26379,b:26379/mymaster",
@@ -112,7 +112,8 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
         {"",
          "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
          "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, "
-         "redlock://, redlocks://, sqlite:, postgresql://, postgres://, memory:."}};
+         "redlock://, redlocks://, sqlite:, postgresql://, postgres://, mysql://, mariadb://, "
+         "memory:."}};
     expect_refused(table);
 }
 

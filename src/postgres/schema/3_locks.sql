@@ -216,7 +216,7 @@ begin
             returning q.seq into place;
         if found then
             update @.lock k set waiting = k.waiting - 1 where k.ns = p_ns and k.name = p_name;
-            if l.owner is not null and not exists (select 1 from @.waiter q
+            if not exists (select 1 from @.waiter q
                     where q.ns = p_ns and q.name = p_name and q.seq < place) then
                 perform @.tell_first(l);
             end if;

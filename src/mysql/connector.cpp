@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "connector.hpp"
+
+#include "doctor.hpp"
+#include "host_addresses.hpp"
+#include "schema.hpp"
+
+#include "../core/util/random.hpp"
+#include "../net/option_values.hpp"
+#include "../sql/answers.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+namespace pawl::mysql {
+namespace {
+
+constexpr duration statement_limit = 3s;
+constexpr duration schema_statement_limit = 10s;
+constexpr duration listener_connect_limit = 5s;
+
+// The failure that helps most to explain that no server was found: one that lasts, then one of a
+// server that answered.
+class worst_failure {
+public:
+    void add(const error& failure) {
+        if (!worst_ || rank(failure) > rank(*worst_)) worst_ = failure;
+    }
+    [[noreturn]] void rethrow() const { throw *worst_; }
+
+private:
+    static int rank(const error& failure) noexcept {
+        return !failure.is_transient() ? 2 : failure.reason() == errc::unavailable ? 1 : 0;
+    }
+
+    std::optional<error> worst_;
+};
+
+std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
+                              const error_place& place) {
+    if (const auto* failure = std::get_if<server_error>(&answer)) {
+        if (is_network_failure(*failure)) throw connect_error(*failure, place);
+        throw call_error(*failure, place);
+    }
+    return std::get<std::vector<sql::row>>(answer);
+}
+
+server_variables variables_in(const std::vector<sql::row>& rows) {
+    server_variables all;
+    for (const auto& each : rows)
+        if (each.size() >= 2 && each[0] && each[1]) {
+            auto name = *each[0];
+            std::ranges::transform(name, name.begin(), [](char c) {
+                return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            });
+            all[name] = *each[1];
+        }
+    return all;
+}
+
+const std::string& value_of(const server_variables& all, std::string_view name) {
+    static const std::string none;
+    const auto position = all.find(name);
+    return position == all.end() ? none : position->second;
+}
+
+constexpr std::string_view variables_text =
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', "
+    "'port', 'datadir', 'wsrep_on', 'group_replication_group_name', 'version')";
+constexpr std::string_view status_text =
+    "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'wsrep_cluster_state_uuid')";
+
+bool is_cluster(const server_variables& all) {
+    return value_of(all, "wsrep_on") == "ON" ||
+           !value_of(all, "group_replication_group_name").empty();
+}
+
+// The nodes of a cluster are one server: they have the same tables and agree on each commit.
+std::string identity_of(const server_variables& all) {
+    if (value_of(all, "wsrep_on") == "ON")
+        return "galera " + value_of(all, "wsrep_cluster_state_uuid");
+    const auto& group = value_of(all, "group_replication_group_name");
+    if (!group.empty()) return "group " + group;
+    const auto& uuid = value_of(all, "server_uuid");
+    if (!uuid.empty()) return uuid;
+    return value_of(all, "server_uid") + " " + value_of(all, "hostname") + ":" +
+           value_of(all, "port") + ":" + value_of(all, "datadir");
+}
+
+void check_version(MYSQL* connection, const error_place& place) {
+    const bool is_mariadb = ::mariadb_connection(connection) != 0;
+    const auto least = is_mariadb ? 100600UL : 80000UL;
+    if (::mysql_get_server_version(connection) >= least) return;
+    throw error(errc::refused, place.server + " has version " +
+                                   ::mysql_get_server_info(connection) + "; locks need " +
+                                   (is_mariadb ? "MariaDB 10.6" : "MySQL 8.0") + " or later.");
+}
+
+}  // namespace
+
+connector::connector(options settings, const backend_context& context)
+    : options_(std::move(settings)), context_(context) {}
+
+std::string connector::describe() const {
+    std::string text;
+    for (const auto& each : options_.servers)
+        text += (text.empty() ? "MySQL at " : ", ") + each.host + ":" + std::to_string(each.port);
+    return text;
+}
+
+asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_handlers handlers,
+                                                                  time_point give_up_at) {
+    worst_failure failures;
+    auto remaining_servers = options_.servers.size();
+    for (const auto& target : options_.servers) {
+        const auto server_limit = limit_of_attempt(remaining_servers--, give_up_at);
+        try {
+            const auto addresses = co_await addresses_of(target.host, server_limit,
+                                                         context_.strand, *context_.time);
+            auto remaining = addresses.size();
+            for (const auto& address : addresses) {
+                const auto limit = limit_of_attempt(remaining--, server_limit);
+                try {
+                    co_return co_await connect_to(target, address, handlers, limit);
+                } catch (const error& failure) {
+                    failures.add(failure);
+                }
+            }
+        } catch (const error& failure) {
+            failures.add(failure);
+        }
+    }
+    failures.rethrow();
+}
+
+time_point connector::limit_of_attempt(std::size_t remaining, time_point give_up_at) const {
+    const auto now = context_.time->now();
+    return now + (give_up_at - now) / static_cast<duration::rep>(remaining);
+}
+
+server_login connector::login_for(const server& target, const std::string& address) const {
+    auto password = options_.password_file.empty()
+                        ? options_.password
+                        : net::read_secret_file(options_.password_file, "password",
+                                                "password_file");
+    return {target.host,   address,           target.port,
+            options_.user, std::move(password), options_.tls};
+}
+
+asio::awaitable<connector::link_ptr> connector::open(server_login login, error_place place,
+                                                     asio::any_io_executor strand, runtime& time,
+                                                     time_point give_up_at) {
+    const auto link = std::make_shared<libmariadb_connection>(std::move(strand), time);
+    const auto failure = co_await link->connect(std::move(login), give_up_at);
+    if (failure.number != 0) throw connect_error(failure, place);
+    co_return link;
+}
+
+asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server target,
+                                                                     std::string address,
+                                                                     sql::session_handlers handlers,
+                                                                     time_point give_up_at) {
+    const auto address_text = target.host + ":" + std::to_string(target.port);
+    error_place place{"MySQL at " + address_text, options_.schema};
+    auto login = login_for(target, address);
+    const auto link =
+        co_await open(login, place, context_.strand, *context_.time, give_up_at);
+    struct close_at_failure {
+        link_ptr link;
+        ~close_at_failure() {
+            if (link) link->close();
+        }
+    } guard{link};
+    check_version(link->get(), place);
+    if (::mariadb_connection(link->get()) != 0) place.server = "MariaDB at " + address_text;
+    auto facts = co_await say_hello(link, place);
+    auto connect_listener = [login, place, strand = context_.strand, time = context_.time] {
+        return open(login, place, strand, *time, time->now() + listener_connect_limit);
+    };
+    auto made = std::make_shared<connection>(
+        link, place, std::move(facts), std::move(connect_listener), std::move(handlers),
+        context_.strand, *context_.time);
+    made->start();
+    guard.link = nullptr;
+    co_return made;
+}
+
+asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_place place) {
+    auto variables = variables_in(
+        rows_in(co_await link->query(std::string(variables_text), statement_limit), place));
+    variables.merge(variables_in(
+        rows_in(co_await link->query(std::string(status_text), statement_limit), place)));
+    sql::session_facts facts;
+    facts.client = core::random_hex(*context_.time, 8);
+    const auto clock = rows_in(
+        co_await link->query("SELECT UNIX_TIMESTAMP(), CONNECTION_ID(), GET_LOCK('pawl." +
+                                 facts.client + "', 0)",
+                             statement_limit),
+        place);
+    if (clock.empty()) throw sql::unexpected_answer("hello");
+    const bool is_direct =
+        sql::number_in(clock[0], 1) == static_cast<std::int64_t>(::mysql_thread_id(link->get()));
+    const bool is_present = sql::number_in(clock[0], 2) == 1;
+    facts.is_pushed = options_.push && is_direct && is_present && !is_cluster(variables);
+    // The two statements may see different seconds.
+    std::int64_t start = sql::number_in(clock[0], 0);
+    start -= sql::number_in({value_of(variables, "uptime")}, 0);
+    if (std::abs(start - last_start_) > 2) last_start_ = start;
+    if (::mariadb_connection(link->get()) != 0)
+        rows_in(co_await link->query("SET max_statement_time = 5", statement_limit), place);
+    const auto hello =
+        call_text(options_.schema, "hello",
+                  {std::int64_t{options_.after_failover == after_failover::go},
+                   identity_of(variables)});
+    auto answer = co_await link->query(hello, statement_limit);
+    const auto* failure = std::get_if<server_error>(&answer);
+    const auto* rows = std::get_if<std::vector<sql::row>>(&answer);
+    if ((failure != nullptr && is_missing_schema(*failure)) ||
+        (rows != nullptr && !rows->empty() && !rows->front().empty() && !rows->front()[0])) {
+        if (!options_.make_schema)
+            throw missing_schema_error(place, failure != nullptr ? failure->message
+                                                                 : "it is not complete");
+        co_await make_schema(link, place);
+        answer = co_await link->query(hello, statement_limit);
+    }
+    const auto checked = rows_in(answer, place);
+    if (checked.empty() || checked[0].size() < 6) throw sql::unexpected_answer("hello");
+    const auto& facts_row = checked[0];
+    const auto format = sql::number_in(facts_row, 0);
+    if (format > schema_format)
+        throw error(errc::refused, place.server + " has locks of format " +
+                                       std::to_string(format) + " in the database " +
+                                       place.schema + "; this program knows format " +
+                                       std::to_string(schema_format) + ". Update it.");
+    if (sql::text_in(facts_row, 1) == "t")
+        throw error(errc::unavailable, place.server + " accepts no writes.");
+    facts.hold_off = sql::milliseconds_in(facts_row, 3);
+    facts.clock = sql::number_in(facts_row, 5);
+    facts.boot = sql::number_in(facts_row, 2) << 40 | last_start_;
+    co_return facts;
+}
+
+// Two clients that begin at the same time make one schema, one after the other.
+asio::awaitable<void> connector::make_schema(link_ptr link, error_place place) {
+    const auto lock_name = "'pawl-schema-" + options_.schema.substr(0, 50) + "'";
+    rows_in(co_await link->query("SELECT GET_LOCK(" + lock_name + ", 8)", schema_statement_limit),
+            place);
+    const auto complete = co_await link->query(
+        "SELECT 1 FROM `" + options_.schema + "`.meta WHERE one = 1", statement_limit);
+    const auto* rows = std::get_if<std::vector<sql::row>>(&complete);
+    if (rows == nullptr || rows->empty())
+        for (const auto& statement : schema_statements(options_.schema)) {
+            const auto answer = co_await link->query(statement, schema_statement_limit);
+            const auto* failure = std::get_if<server_error>(&answer);
+            if (failure == nullptr) continue;
+            if (!is_network_failure(*failure) && is_missing_schema(*failure))
+                throw missing_schema_error(place, failure->message);
+            rows_in(answer, place);
+        }
+    rows_in(co_await link->query("SELECT RELEASE_LOCK(" + lock_name + ")", statement_limit), place);
+}
+
+asio::awaitable<examination> connector::examine(sql::session& connected, time_point give_up_at) {
+    auto& session = static_cast<connection&>(connected);
+    const auto all = variables_in(co_await session.run_text(
+        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', "
+        "'innodb_flush_log_at_trx_commit', 'log_bin', 'binlog_format', 'wsrep_on', "
+        "'group_replication_group_name')",
+        give_up_at));
+    server_state state;
+    state.version = value_of(all, "version") + " " + value_of(all, "version_comment");
+    state.flush = value_of(all, "innodb_flush_log_at_trx_commit");
+    if (value_of(all, "log_bin") == "ON") state.binlog_format = value_of(all, "binlog_format");
+    state.is_cluster = is_cluster(all);
+    state.is_pushed = session.facts().is_pushed;
+    co_return assess(state, options_, session.place().server);
+}
+
+spi::capabilities connector::capabilities() const noexcept {
+    return {.loss_is_pushed = false,
+            .least_ttl = 100ms,
+            .strictly_fair = true,
+            .shared = true,
+            .permits = true,
+            .downgrades = true,
+            .caller_values = true,
+            .acquire_batch = true,
+            .latches = true,
+            .barriers = true};
+}
+
+}  // namespace pawl::mysql

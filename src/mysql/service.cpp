@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "connector.hpp"
+#include "schema.hpp"
+
+#include "../core/util/url.hpp"
+#include "../net/option_values.hpp"
+#include "../sql/backend.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pawl::mysql {
+namespace {
+
+class definition final : public service::definition {
+public:
+    explicit definition(options settings) : options_(std::move(settings)) {}
+
+    std::unique_ptr<backend> open(backend_context context) const override {
+        auto database = std::make_unique<connector>(options_, context);
+        return sql::make_backend(std::move(database), options_.name_space, context);
+    }
+    std::string describe() const override { return mysql::describe(options_); }
+    std::string setup_text(std::string_view role) const override {
+        return schema_of(options_, role);
+    }
+
+private:
+    const options options_;
+};
+
+bool is_schema_name(std::string_view name) {
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
+    return !name.empty() && name.size() <= 63 && is_letter(name.front()) &&
+           std::ranges::all_of(
+               name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+}  // namespace
+
+void check_options(const options& settings) {
+    if (settings.servers.empty() || settings.servers.size() > 16)
+        throw error(errc::bad_option, "There are " + std::to_string(settings.servers.size()) +
+                                          " servers; name 1 to 16.");
+    for (const auto& each : settings.servers)
+        if (each.host.empty() || each.port == 0 ||
+            each.host.find_first_of(", \t") != std::string::npos)
+            throw error(errc::bad_option, "The server '" + each.host + ":" +
+                                              std::to_string(each.port) +
+                                              "' needs a host, without commas and spaces, and a "
+                                              "port above 0.");
+    if (!is_schema_name(settings.schema))
+        throw error(errc::bad_option, "The database's name '" + settings.schema +
+                                          "' must be a lower-case letter or '_', then up to 62 "
+                                          "lower-case letters, digits and '_'.");
+    if (settings.name_space.empty() || settings.name_space.size() > 64)
+        throw error(errc::bad_option, "The namespace has " +
+                                          std::to_string(settings.name_space.size()) +
+                                          " bytes; it must have 1 to 64.");
+    net::check_password({settings.password, settings.password_file, false}, "");
+    net::check_tls(settings.tls, "", "Add tls=yes");
+}
+
+// Two services with this text have the same locks.
+std::string describe(const options& settings) {
+    std::string text = "mysql://";
+    for (const auto& each : settings.servers) {
+        if (!text.ends_with('/')) text += ',';
+        const bool is_ipv6 = each.host.find(':') != std::string::npos;
+        text += is_ipv6 ? "[" + each.host + "]" : each.host;
+        if (each.port != 3306) text += ":" + std::to_string(each.port);
+    }
+    text += "/" + settings.schema;
+    if (settings.name_space != "pawl") core::append_option(text, "namespace", settings.name_space);
+    return text;
+}
+
+std::string schema_of(const options& settings, std::string_view account) {
+    check_options(settings);
+    if (!account.empty()) check_account(account);
+    return schema_script(settings.schema, account);
+}
+
+service at(options settings) {
+    check_options(settings);
+    return service(std::make_shared<definition>(std::move(settings)));
+}
+
+}  // namespace pawl::mysql

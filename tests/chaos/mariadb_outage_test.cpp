@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A MariaDB server crashes, falls silent, ends connections or has others in the way. Holds live on
+// as long as their leases, waiters are served, and no holder learns of a loss too late.
+#include "mariadb_fixture.hpp"
+
+#include <algorithm>
+
+namespace {
+
+using namespace chaos;
+
+class MariaDbOutage : public testing::Test, protected mariadb_fixture {};
+
+//   A holds (60 s), B waits | SIGKILL | the server starts again: A still has the lock, no pause
+//   begins, and B gets the lock long before A's lease ends, with a larger token
+TEST_F(MariaDbOutage, ACrashCostsNoLockAndNoPlace) {
+    client holder = client_with(), waiting = client_with(), other = client_with();
+    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
+    held_lock acquired;
+    background_task waiter(
+        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+    ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
+    server.kill9();
+    server.start();
+    EXPECT_TRUE(eventually([&] { return is_taken(other, "it"); }));
+    expect_pairs(other, "another", 1);
+    lock.renew();
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiter.join();
+    EXPECT_GT(acquired.token(), lock.token());
+    EXPECT_EQ(acquired.release(), release_result::released);
+    EXPECT_TRUE(becomes_clean());
+}
+
+//   A holds (2 s) | the server is frozen: A learns of the loss before its lease ends | it goes on
+TEST_F(MariaDbOutage, AFrozenServerCostsTheLockInTime) {
+    client locks = client_with();
+    auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
+    const loss_recorder loss(lock);
+    server.freeze();
+    ASSERT_TRUE(loss.is_told_within(patience));
+    EXPECT_EQ(lock.state(), lock_state::lost);
+    const auto old_token = lock.token();
+    server.thaw();
+    auto next = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    EXPECT_GT(next.token(), old_token);
+    EXPECT_NE(lock.release(), release_result::released);
+    EXPECT_EQ(next.release(), release_result::released);
+    EXPECT_TRUE(becomes_clean());
+}
+
+//   the server is frozen | A tries: unreachable | it goes on, and carries the request out: the hold
+//   is released, long before its lease ends
+TEST_F(MariaDbOutage, ALateGrantIsGivenBack) {
+    client locks = client_at(server.url(), 1s);
+    expect_pairs(locks, "it", 1);
+    server.freeze();
+    const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
+    server.thaw();
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::unreachable) << failed;
+    EXPECT_TRUE(becomes_clean());
+}
+
+//   A holds, B waits | an administrator ends their first connections | A still has the lock, and B
+//   gets it when A releases
+TEST_F(MariaDbOutage, EndedSessionsCostNoLockAndNoWaiter) {
+    client holder = client_with(), waiting = client_with();
+    auto lock = holder.acquire("it", {.ttl = long_ttl});
+    held_lock acquired;
+    background_task waiter(
+        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+    ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
+    EXPECT_EQ(end_connections("pawl."), 2);
+    lock.renew();
+    EXPECT_EQ(lock.state(), lock_state::held);
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiter.join();
+    EXPECT_GT(acquired.token(), lock.token());
+    EXPECT_EQ(acquired.release(), release_result::released);
+    EXPECT_TRUE(becomes_clean());
+}
+
+//   B waits for A | B's listener is ended | A releases: B gets the lock
+TEST_F(MariaDbOutage, AWaiterOutlivesItsListener) {
+    client holder = client_with(), waiting = client_with();
+    auto lock = holder.acquire("it", {.ttl = long_ttl});
+    held_lock acquired;
+    background_task waiter(
+        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+    ASSERT_TRUE(eventually([&] { return end_connections("pawl-") > 0; }));
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiter.join();
+    EXPECT_GT(acquired.token(), lock.token());
+    EXPECT_EQ(acquired.release(), release_result::released);
+    EXPECT_TRUE(becomes_clean());
+}
+
+//   four clients acquire and release in turn | their connections are ended again and again | at no
+//   time do two have the lock, and tokens rise in the order of the holds
+TEST_F(MariaDbOutage, EndedConnectionsLetNoTwoIn) {
+    std::mutex log_mutex;
+    std::vector<std::uint64_t> tokens;
+    std::atomic<int> holders = 0, overlaps = 0, done = 0;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i)
+        threads.emplace_back([&] {
+            client locks = client_with();
+            for (int round = 0; round < 12; ++round) {
+                auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+                if (++holders > 1) ++overlaps;
+                {
+                    const std::scoped_lock guard(log_mutex);
+                    tokens.push_back(lock.token().value());
+                }
+                std::this_thread::sleep_for(5ms);  // the hold
+                --holders;
+                EXPECT_NE(lock.release(), release_result::expired);
+            }
+            ++done;
+        });
+    ASSERT_TRUE(eventually([&] { return !tokens.empty() || done > 0; }));
+    while (done < 4) {
+        (void)end_connections(done % 2 == 0 ? "pawl." : "pawl-");
+        std::this_thread::sleep_for(150ms);  // between the ends
+    }
+    threads.clear();
+    EXPECT_EQ(overlaps, 0);
+    EXPECT_EQ(tokens.size(), 48U);
+    EXPECT_EQ(std::adjacent_find(tokens.begin(), tokens.end(), std::greater_equal<>()),
+              tokens.end());
+    EXPECT_TRUE(becomes_clean());
+}
+
+//   another transaction has locked the row of the name: a try fails, and ends | it commits | the
+//   lock is free, also of what the try had sent
+TEST_F(MariaDbOutage, ARowThatOthersLockIsWaitedFor) {
+    client locks = client_with();
+    expect_pairs(locks, "it", 1);
+    support::mariadb_client stranger(server.port());
+    stranger.execute("BEGIN");
+    stranger.execute("SELECT * FROM pawl.lock WHERE name = 'it' FOR UPDATE");
+    const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
+    stranger.execute("COMMIT");
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_TRUE(failed->reason == errc::unavailable || failed->reason == errc::unreachable)
+        << failed;
+    EXPECT_TRUE(becomes_clean());
+    expect_pairs(locks, "it", 1);
+}
+
+//   a stranger's transactions lock the two rows of a set in the other order | each set is acquired,
+//   and both of its locks are free again
+TEST_F(MariaDbOutage, ADeadlockIsNoLoss) {
+    client locks = client_with();
+    expect_pairs(locks, "a", 1);
+    expect_pairs(locks, "b", 1);
+    std::atomic<bool> is_over = false;
+    background_task stranger([&] {
+        support::mariadb_client other(server.port());
+        const auto lock_row = [&](const char* name) {
+            other.execute(std::string("UPDATE pawl.lock SET total = total WHERE name = '") + name +
+                          "'");
+        };
+        while (!is_over) {
+            try {
+                other.execute("BEGIN");
+                lock_row("b");
+                lock_row("a");
+                other.execute("COMMIT");
+            } catch (const support::mariadb_failure& deadlock) {
+                EXPECT_TRUE(deadlock.number() == 1213 || deadlock.number() == 1205)
+                    << deadlock.what();
+                other.execute("ROLLBACK");
+            }
+        }
+    });
+    for (int i = 0; i < 30; ++i) {
+        auto both = locks.acquire_all({"a", "b"}, {.ttl = long_ttl, .wait = patience});
+        EXPECT_EQ(both.release(), release_result::released);
+    }
+    is_over = true;
+    stranger.join();
+    EXPECT_TRUE(becomes_clean());
+}
+
+}  // namespace

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// MariaDB refuses the client: a password, a right, the schema, a limit. What lasts is an error at
+// once, and its sentence says what to do; what passes is waited for.
+#include "mariadb_fixture.hpp"
+
+#include <pawl/mysql.hpp>
+
+namespace {
+
+using namespace chaos;
+
+bool says(const std::optional<failure>& failed, const std::string& words) {
+    return failed && failed->sentence.find(words) != std::string::npos;
+}
+
+class MariaDbRefusal : public testing::Test, protected mariadb_fixture {
+protected:
+    MariaDbRefusal() {
+        server.execute("CREATE USER plain");
+        server.execute("CREATE USER guarded IDENTIFIED BY 'open sesame'");
+    }
+    void prepare_for(const std::string& account) const {
+        support::mariadb_client(server.port())
+            .execute_script(pawl::mysql::schema_of({}, account));
+    }
+    [[nodiscard]] std::string url_for(const std::string& user) const {
+        return server.url("pawl", {}, user);
+    }
+};
+
+TEST_F(MariaDbRefusal, AWrongPasswordIsSaidAndNotShown) {
+    for (const std::string user : {"guarded:a-wrong-one", "guarded"}) {
+        const auto failed = failure_at(url_for(user));
+        ASSERT_TRUE(failed.has_value());
+        EXPECT_EQ(failed->reason, errc::refused) << failed;
+        EXPECT_TRUE(says(failed, "password")) << failed;
+    }
+    EXPECT_EQ(client_log.text().find("a-wrong-one"), std::string::npos) << client_log.text();
+    prepare_for("guarded");
+    client locks = client_at(url_for("guarded:open%20sesame"));
+    expect_pairs(locks, "it", 3);
+}
+
+TEST_F(MariaDbRefusal, AnAccountWithoutRightsIsToldWhatToRun) {
+    auto failed = failure_at(url_for("plain"));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::refused) << failed;
+    EXPECT_TRUE(says(failed, "pawl schema")) << failed;
+    prepare_for("guarded");
+    failed = failure_at(url_for("plain"));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::refused) << failed;
+    EXPECT_TRUE(says(failed, "pawl schema")) << failed;
+}
+
+// The least rights: waiters are woken, but no table can be read or written, and nothing can be
+// made; and nobody can log in as the owner.
+TEST_F(MariaDbRefusal, TheLeastRightsAreEnoughAndNoMore) {
+    prepare_for("plain");
+    client locks = client_at(url_for("plain")), waiting = client_at(url_for("plain"));
+    auto lock = locks.acquire("it", {.ttl = long_ttl});
+    held_lock acquired;
+    background_task waiter(
+        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+    ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
+    lock.renew();
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiter.join();
+    EXPECT_EQ(waiting.statistics().hand_offs, 1U);
+    EXPECT_EQ(acquired.release(), release_result::released);
+    support::mariadb_client plain(server.port(), "plain");
+    for (const char* statement :
+         {"SELECT * FROM pawl.lock", "UPDATE pawl.lock SET fence = 1", "DELETE FROM pawl.holder",
+          "CREATE TABLE pawl.mine (i int)", "CALL pawl.serve('pawl', 'it', NULL, '')",
+          "DROP PROCEDURE pawl.hello_1", "TRUNCATE pawl.meta"}) {
+        try {
+            plain.execute(statement);
+            ADD_FAILURE() << "allowed: " << statement;
+        } catch (const support::mariadb_failure& refused) {
+            EXPECT_TRUE(refused.number() == 1142 || refused.number() == 1370)
+                << statement << ": " << refused.what();
+        }
+    }
+    EXPECT_THROW(support::mariadb_client(server.port(), "pawl_owner"), support::mariadb_failure);
+}
+
+// A client's account need not exist for the whole script to stop: nothing makes it without a
+// password.
+TEST_F(MariaDbRefusal, NoAccountIsMadeForTheApplication) {
+    EXPECT_THROW(prepare_for("nobody_knows"), support::mariadb_failure);
+    EXPECT_EQ(server.number("SELECT count(*) FROM mysql.user WHERE user = 'nobody_knows'"), 0);
+}
+
+TEST_F(MariaDbRefusal, AMissingDatabaseIsMadeOnlyIfThatIsWanted) {
+    const auto failed = failure_at(server.url("pawl", "?make_schema=no"));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::refused) << failed;
+    EXPECT_TRUE(says(failed, "pawl schema")) << failed;
+    client locks = client_at(server.url("our_locks"));
+    expect_pairs(locks, "it", 1);
+    EXPECT_EQ(server.number("SELECT count(*) FROM our_locks.lock"), 1);
+}
+
+//   six clients make the database at the same time | each of them gets its lock
+TEST_F(MariaDbRefusal, OneDatabaseIsMadeByManyClientsAtOnce) {
+    std::atomic<int> granted = 0;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 6; ++i)
+        threads.emplace_back([&, i] {
+            client locks = client_with();
+            auto lock = locks.acquire("lock" + std::to_string(i), {.ttl = 2s, .wait = patience});
+            if (lock.release() == release_result::released) ++granted;
+        });
+    threads.clear();
+    EXPECT_EQ(granted, 6);
+}
+
+TEST_F(MariaDbRefusal, ANewerFormatIsSaidWithItsNumber) {
+    client locks = client_with();
+    expect_pairs(locks, "it", 1);
+    server.execute("UPDATE pawl.meta SET format = 7");
+    const auto failed = failure_at(server.url());
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::refused) << failed;
+    EXPECT_TRUE(says(failed, "7")) << failed;
+}
+
+//   the server only reads: a try fails, an acquire waits | it accepts writes again: granted
+TEST_F(MariaDbRefusal, AReadOnlyServerIsWaitedFor) {
+    prepare_for("plain");
+    client locks = client_at(url_for("plain"));
+    expect_pairs(locks, "it", 1);
+    server.execute("SET GLOBAL read_only = 1");
+    const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    held_lock acquired;
+    background_task waiting([&] { acquired = locks.acquire("it", {.ttl = 2s, .wait = patience}); });
+    server.execute("SET GLOBAL read_only = 0");
+    waiting.join();
+    EXPECT_EQ(acquired.release(), release_result::released);
+}
+
+//   another server has taken over (its identity is another one): nothing is granted for the longest
+//   ttl | with after_failover=go, at once
+TEST_F(MariaDbRefusal, AnotherServerPausesGrants) {
+    client locks = client_with();
+    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
+    const auto old_token = lock.token();
+    EXPECT_EQ(lock.release(), release_result::released);
+    server.execute("UPDATE pawl.meta SET server = 'another one'");
+    client going = client_with("?after_failover=go");
+    auto granted = going.acquire("it", {.ttl = long_ttl, .wait = patience});
+    EXPECT_GT(granted.token(), old_token);
+    EXPECT_EQ(granted.release(), release_result::released);
+    server.execute("UPDATE pawl.meta SET server = 'another one'");
+    client careful = client_with();
+    EXPECT_FALSE(careful.try_acquire("it", {.ttl = 2s}).owns_lock());
+    EXPECT_EQ(server.number("SELECT hold_off > utc_timestamp(6) FROM pawl.meta"), 1);
+}
+
+}  // namespace

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// A private MariaDB server for tests, with its own folder and its own free port on 127.0.0.1. The
+// destructor ends it.
+#pragma once
+
+#include "mariadb_client.hpp"
+#include "temp_folder.hpp"
+
+#include <conformance/process.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace support {
+
+// Not thread-safe.
+class mariadb_server {
+public:
+    // With options of mariadbd, such as "--max-connections=20". Throws std::runtime_error, whose
+    // text begins with "NOT RUN: ", if MariaDB is not installed.
+    explicit mariadb_server(std::vector<std::string> options = {});
+    ~mariadb_server();
+    mariadb_server(const mariadb_server&) = delete;
+    mariadb_server& operator=(const mariadb_server&) = delete;
+
+    [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+    // mariadb://USER@127.0.0.1:PORT/DATABASE, followed by `more`.
+    [[nodiscard]] std::string url(const std::string& database = "pawl",
+                                  const std::string& more = {},
+                                  const std::string& user = "root") const;
+    [[nodiscard]] std::string log() const;
+
+    // The superuser's, in a connection for this call.
+    std::vector<mariadb_row> execute(const std::string& sql) const;
+    [[nodiscard]] std::string value(const std::string& sql) const;
+    [[nodiscard]] std::int64_t number(const std::string& sql) const {
+        return std::stoll(value(sql));
+    }
+
+    void stop();    // SIGTERM: ends the sessions, writes all, and waits for its end
+    void kill9();   // SIGKILL
+    void freeze();  // SIGSTOP
+    void thaw();    // SIGCONT
+    void start();   // on the same port
+    [[nodiscard]] bool is_running();
+
+private:
+    [[nodiscard]] bool try_start();
+
+    std::vector<std::string> options_;
+    temp_folder folder_;  // in memory, if there is enough
+    std::uint16_t port_ = 0;
+    bool is_frozen_ = false;
+    std::optional<pawl::conformance::child> process_;
+};
+
+}  // namespace support
