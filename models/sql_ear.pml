@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// How a waiter is woken by databases without notifications, which have no messages to a client.
+// How a waiter is woken by a database that has no messages to a client.
 // docs/contributing/models.md describes the model.
 //
 // The waiter has a second connection, its ear. There a procedure reads the bell of the waiter, and
