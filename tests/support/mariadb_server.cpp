@@ -113,6 +113,7 @@ bool mariadb_server::try_start() {
                                    "--datadir=" + folder_.file("data"),
                                    "--port=" + std::to_string(port_), "--bind-address=127.0.0.1",
                                    "--socket=" + folder_.file("socket"),
+                                   "--tmpdir=" + folder_.path().string(),
                                    "--pid-file=" + folder_.file("pid"),
                                    "--innodb-buffer-pool-size=16M", "--skip-name-resolve"};
     words.insert(words.end(), std::begin(file_options), std::end(file_options));
