@@ -316,7 +316,7 @@ private:
         if (known_total == 0) rows_.set_total_permits(total);
     }
     // 0 without reading the store if the share is not of permits.
-    std::uint32_t total_permits_for(lock_share share) {
+    std::uint32_t total_permits_for(const lock_share& share) {
         return share.mode == lock_mode::permits ? rows_.total_permits() : 0;
     }
 

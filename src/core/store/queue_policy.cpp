@@ -9,7 +9,7 @@ lock_share share_of(const claim& requested) noexcept {
     return {requested.mode, requested.mode == lock_mode::permits ? requested.permits : 0};
 }
 
-void occupancy::add(lock_share holder) noexcept {
+void occupancy::add(const lock_share& holder) noexcept {
     is_mixed_ = is_mixed_ || (mode_ && mode_ != holder.mode);
     mode_ = holder.mode;
     permits_ += holder.permits;
@@ -35,7 +35,7 @@ bool admits_newcomer(lock_share share, bool has_waiters, const occupancy& presen
     return !has_waiters && present.admits(share, total_permits);
 }
 
-queue_step step_of(lock_share first, bool is_dead, const occupancy& present,
+queue_step step_of(const lock_share& first, bool is_dead, const occupancy& present,
                    std::uint32_t total_permits) noexcept {
     if (is_dead) return queue_step::discard;
     if (exceeds_total(first, total_permits)) return queue_step::refuse;

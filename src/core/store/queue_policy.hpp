@@ -23,7 +23,7 @@ struct lock_share {
 // The present holders of one lock.
 class occupancy {
 public:
-    void add(lock_share holder) noexcept;
+    void add(const lock_share& holder) noexcept;
 
     // True if no claim fits, whatever its mode. Holders in several modes, which no store creates,
     // exclude all other claims, too.
@@ -63,7 +63,7 @@ enum class queue_step : std::uint8_t {
     refuse,  // it requests more permits than the total, and gets an error
     discard  // its client has ended
 };
-[[nodiscard]] queue_step step_of(lock_share first, bool is_dead, const occupancy& present,
+[[nodiscard]] queue_step step_of(const lock_share& first, bool is_dead, const occupancy& present,
                                  std::uint32_t total_permits) noexcept;
 
 // Removes waiters from the front of the queue until one must wait. Returns true if a waiter is

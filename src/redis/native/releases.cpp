@@ -36,8 +36,9 @@ asio::awaitable<releases::sent_release> releases::send_release(const keys& lock_
         call.successor_value = value;
         call.successor_ttl_ms = ttl_ms;
     }
+    auto received = co_await scripts_.run(lock_keys, call, give_up_at);
     sent_release sent;
-    sent.server_reply = co_await scripts_.run(lock_keys, call, give_up_at);
+    sent.server_reply = static_cast<reply&&>(received);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }
@@ -45,8 +46,9 @@ asio::awaitable<releases::sent_release> releases::send_release(const keys& lock_
 asio::awaitable<releases::sent_release> releases::send_non_exclusive_release(
     const keys& lock_keys, std::string_view stored_value, time_point give_up_at) {
     const release_non_exclusive_call call{lock_keys, stored_value};
+    auto received = co_await scripts_.run(lock_keys, call, give_up_at);
     sent_release sent;
-    sent.server_reply = co_await scripts_.run(lock_keys, call, give_up_at);
+    sent.server_reply = static_cast<reply&&>(received);
     if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
     co_return sent;
 }

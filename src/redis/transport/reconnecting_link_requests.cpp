@@ -64,7 +64,7 @@ asio::awaitable<reply> reconnecting_link::exec(std::span<const std::string_view>
     // Others use the spare text during a wait.
     std::string kept_text;
     if (!is_ready()) {
-        kept_text = std::move(text);
+        kept_text.swap(text);
         co_await wait_ready(give_up_at);
     }
     const core::in_flight::guard guard(in_flight_);
