@@ -3,13 +3,20 @@
 
 -- Latches and barriers. The row of the latch is locked first.
 
--- Locks and returns the row; its ttl has not passed. Null: the latch is unknown.
-create function @.latch_row(p_ns text, p_name text) returns @.latch language plpgsql as $$
+-- Locks and returns the row; its ttl has not passed. Null: the latch is unknown. The row of an
+-- unknown latch that may be set is made first, so that only one caller at a time sets it.
+create function @.latch_row(p_ns text, p_name text, p_may_set boolean) returns @.latch
+language plpgsql as $$
 declare
     l @.latch;
 begin
     select * into l from @.latch k where k.ns = p_ns and k.name = p_name for update;
-    if found and l.expires > clock_timestamp() then return l; end if;
+    if not found and p_may_set then
+        insert into @.latch (count, generation, first, expires, ttl, parties, ns, name)
+            values (0, 0, 0, clock_timestamp(), 0, 0, p_ns, p_name) on conflict do nothing;
+        select * into l from @.latch k where k.ns = p_ns and k.name = p_name for update;
+    end if;
+    if l.expires > clock_timestamp() then return l; end if;
     return null;
 end $$;
 
@@ -54,7 +61,7 @@ declare
 begin
     select * into b from @.boot;
     if not found then return 'r'; end if;
-    l := @.latch_row(p_ns, p_name);
+    l := @.latch_row(p_ns, p_name, true);
     if l.count > 0 then return 'n'; end if;
     perform @.begin_generation(l, b.floor, p_ns, p_name, p_count, 0, p_ttl);
     return 'y';
@@ -73,7 +80,7 @@ declare
 begin
     select * into b from @.boot;
     if not found then status := 'r'; return; end if;
-    l := @.latch_row(p_ns, p_name);
+    l := @.latch_row(p_ns, p_name, p_parties > 0);
     select 'c', s.generation, s.count into status, generation, count from @.latch_step s
         where s.ns = p_ns and s.name = p_name and s.request = p_request;
     if found then return; end if;
@@ -135,7 +142,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     l @.latch;
 begin
-    l := @.latch_row(p_ns, p_name);
+    l := @.latch_row(p_ns, p_name, false);
     if l.ns is null then return false; end if;
     update @.latch k set count = 0, expires = clock_timestamp()
         where k.ns = p_ns and k.name = p_name;
