@@ -17,7 +17,7 @@ namespace pawl::mysql {
 // One server.
 struct server {
     std::string host = "127.0.0.1";  // a name or a numeric address
-    std::uint16_t port = 3306;  // of the server
+    std::uint16_t port = 3306;       // of the server
 };
 
 // What happens after a failover to a server that may not know all holds.

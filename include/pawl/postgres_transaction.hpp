@@ -27,8 +27,8 @@ enum class advisory_keys : std::uint8_t {
 
 // How `lock_in_transaction` locks.
 struct transaction_lock_options {
-    duration wait = forever;                // 0: one attempt
-    lock_mode mode = lock_mode::exclusive;  // or shared
+    duration wait = forever;                               // 0: one attempt
+    lock_mode mode = lock_mode::exclusive;                 // or shared
     advisory_keys keys = advisory_keys::distributed_lock;  // with whom the lock is shared
 };
 

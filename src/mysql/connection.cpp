@@ -128,8 +128,7 @@ asio::awaitable<std::vector<sql::row>> connection::wait(std::shared_ptr<pending_
 }
 
 asio::awaitable<void> connection::work(std::weak_ptr<connection> weak,
-                                       std::shared_ptr<libmariadb_connection> link,
-                                       runtime& time) {
+                                       std::shared_ptr<libmariadb_connection> link, runtime& time) {
     for (;;) {
         {
             const auto self = weak.lock();
@@ -175,11 +174,10 @@ asio::awaitable<void> connection::run_next() {
         // A statement that somebody ended may leave its transaction open, or have committed it.
         const auto ended = co_await link_->query("rollback", silence_limit);
         if (std::holds_alternative<server_error>(ended) && !is_over_) end(failure->message);
-        sent->failure =
-            is_interruption(*failure)
-                ? std::make_exception_ptr(sql::no_answer(
-                      place_.server + " ended the call: " + failure->message + "."))
-                : std::make_exception_ptr(call_error(*failure, place_));
+        sent->failure = is_interruption(*failure)
+                            ? std::make_exception_ptr(sql::no_answer(
+                                  place_.server + " ended the call: " + failure->message + "."))
+                            : std::make_exception_ptr(call_error(*failure, place_));
         if (ends_session(*failure)) end(failure->message);
     }
     sent->is_answered = true;

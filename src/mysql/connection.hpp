@@ -58,8 +58,7 @@ public:
     void close() noexcept override;
 
     // Any statement, with `run`'s errors.
-    boost::asio::awaitable<std::vector<sql::row>> run_text(std::string text,
-                                                           time_point give_up_at);
+    boost::asio::awaitable<std::vector<sql::row>> run_text(std::string text, time_point give_up_at);
     [[nodiscard]] const error_place& place() const noexcept { return place_; }
 
 private:

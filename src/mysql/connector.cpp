@@ -121,8 +121,8 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_h
     for (const auto& target : options_.servers) {
         const auto server_limit = limit_of_attempt(remaining_servers--, give_up_at);
         try {
-            const auto addresses = co_await addresses_of(target.host, server_limit,
-                                                         context_.strand, *context_.time);
+            const auto addresses =
+                co_await addresses_of(target.host, server_limit, context_.strand, *context_.time);
             auto remaining = addresses.size();
             for (const auto& address : addresses) {
                 const auto limit = limit_of_attempt(remaining--, server_limit);
@@ -145,12 +145,11 @@ time_point connector::limit_of_attempt(std::size_t remaining, time_point give_up
 }
 
 server_login connector::login_for(const server& target, const std::string& address) const {
-    auto password = options_.password_file.empty()
-                        ? options_.password
-                        : net::read_secret_file(options_.password_file, "password",
-                                                "password_file");
-    return {target.host,   address,           target.port,
-            options_.user, std::move(password), options_.tls};
+    auto password =
+        options_.password_file.empty()
+            ? options_.password
+            : net::read_secret_file(options_.password_file, "password", "password_file");
+    return {target.host, address, target.port, options_.user, std::move(password), options_.tls};
 }
 
 asio::awaitable<connector::link_ptr> connector::open(server_login login, error_place place,
@@ -169,8 +168,7 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server targ
     const auto address_text = target.host + ":" + std::to_string(target.port);
     error_place place{"MySQL at " + address_text, options_.schema};
     auto login = login_for(target, address);
-    const auto link =
-        co_await open(login, place, context_.strand, *context_.time, give_up_at);
+    const auto link = co_await open(login, place, context_.strand, *context_.time, give_up_at);
     struct close_at_failure {
         link_ptr link;
         ~close_at_failure() {
@@ -183,9 +181,9 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server targ
     auto connect_listener = [login, place, strand = context_.strand, time = context_.time] {
         return open(login, place, strand, *time, time->now() + listener_connect_limit);
     };
-    auto made = std::make_shared<connection>(
-        link, place, std::move(facts), std::move(connect_listener), std::move(handlers),
-        context_.strand, *context_.time);
+    auto made =
+        std::make_shared<connection>(link, place, std::move(facts), std::move(connect_listener),
+                                     std::move(handlers), context_.strand, *context_.time);
     made->start();
     guard.link = nullptr;
     co_return made;
@@ -198,11 +196,11 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
         rows_in(co_await link->query(std::string(status_text), statement_limit), place)));
     sql::session_facts facts;
     facts.client = core::random_hex(*context_.time, 8);
-    const auto clock = rows_in(
-        co_await link->query("SELECT UNIX_TIMESTAMP(), CONNECTION_ID(), GET_LOCK('pawl." +
-                                 facts.client + "', 0)",
-                             statement_limit),
-        place);
+    const auto clock =
+        rows_in(co_await link->query("SELECT UNIX_TIMESTAMP(), CONNECTION_ID(), GET_LOCK('pawl." +
+                                         facts.client + "', 0)",
+                                     statement_limit),
+                place);
     if (clock.empty()) throw sql::unexpected_answer("hello");
     const bool is_direct =
         sql::number_in(clock[0], 1) == static_cast<std::int64_t>(::mysql_thread_id(link->get()));
@@ -214,18 +212,17 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
     if (std::abs(start - last_start_) > 2) last_start_ = start;
     if (::mariadb_connection(link->get()) != 0)
         rows_in(co_await link->query("SET max_statement_time = 5", statement_limit), place);
-    const auto hello =
-        call_text(options_.schema, "hello",
-                  {std::int64_t{options_.after_failover == after_failover::go},
-                   identity_of(variables)});
+    const auto hello = call_text(
+        options_.schema, "hello",
+        {std::int64_t{options_.after_failover == after_failover::go}, identity_of(variables)});
     auto answer = co_await link->query(hello, statement_limit);
     const auto* failure = std::get_if<server_error>(&answer);
     const auto* rows = std::get_if<std::vector<sql::row>>(&answer);
     if ((failure != nullptr && is_missing_schema(*failure)) ||
         (rows != nullptr && !rows->empty() && !rows->front().empty() && !rows->front()[0])) {
         if (!options_.make_schema)
-            throw missing_schema_error(place, failure != nullptr ? failure->message
-                                                                 : "it is not complete");
+            throw missing_schema_error(
+                place, failure != nullptr ? failure->message : "it is not complete");
         co_await make_schema(link, place);
         answer = co_await link->query(hello, statement_limit);
     }
@@ -234,9 +231,9 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
     const auto& facts_row = checked[0];
     const auto format = sql::number_in(facts_row, 0);
     if (format > schema_format)
-        throw error(errc::refused, place.server + " has locks of format " +
-                                       std::to_string(format) + " in the database " +
-                                       place.schema + "; this program knows format " +
+        throw error(errc::refused, place.server + " has locks of format " + std::to_string(format) +
+                                       " in the database " + place.schema +
+                                       "; this program knows format " +
                                        std::to_string(schema_format) + ". Update it.");
     if (sql::text_in(facts_row, 1) == "t")
         throw error(errc::unavailable, place.server + " accepts no writes.");

@@ -32,12 +32,14 @@ public:
 private:
     using link_ptr = std::shared_ptr<libmariadb_connection>;
 
-    boost::asio::awaitable<std::shared_ptr<sql::session>> connect_to(
-        server target, std::string address, sql::session_handlers handlers, time_point give_up_at);
+    boost::asio::awaitable<std::shared_ptr<sql::session>> connect_to(server target,
+                                                                     std::string address,
+                                                                     sql::session_handlers handlers,
+                                                                     time_point give_up_at);
     // The connection is ready for statements. Throws.
     static boost::asio::awaitable<link_ptr> open(server_login login, error_place place,
-                                                 boost::asio::any_io_executor strand,
-                                                 runtime& time, time_point give_up_at);
+                                                 boost::asio::any_io_executor strand, runtime& time,
+                                                 time_point give_up_at);
     boost::asio::awaitable<sql::session_facts> say_hello(link_ptr link, error_place place);
     boost::asio::awaitable<void> make_schema(link_ptr link, error_place place);
     [[nodiscard]] server_login login_for(const server& target, const std::string& address) const;

@@ -24,8 +24,7 @@ finding log_finding(const server_state& state) {
 }
 
 finding wake_finding(const server_state& state) {
-    if (state.is_pushed)
-        return {grade::good, "wake-ups", "pushed through a second connection", ""};
+    if (state.is_pushed) return {grade::good, "wake-ups", "pushed through a second connection", ""};
     return {grade::note, "wake-ups", "waiters poll",
             state.is_cluster ? "the nodes of a cluster have no common user locks"
                              : "with push=yes and a direct connection they are woken"};
@@ -42,8 +41,11 @@ finding failover_finding(const options& settings) {
 
 examination assess(const server_state& state, const options& settings, const std::string& node) {
     examination result;
-    result.findings = {{grade::note, "version", state.version, ""}, flush_finding(state),
-                       log_finding(state), wake_finding(state), failover_finding(settings)};
+    result.findings = {{grade::note, "version", state.version, ""},
+                       flush_finding(state),
+                       log_finding(state),
+                       wake_finding(state),
+                       failover_finding(settings)};
     result.nodes = {{node, "primary"}};
     auto& row = result.guarantees;
     row.backend = "MariaDB or MySQL";

@@ -17,7 +17,7 @@ struct server_state {
     std::string flush = "1";    // innodb_flush_log_at_trx_commit
     std::string binlog_format;  // empty: there is no binary log
     bool is_cluster = false;
-    bool is_pushed = true;      // waiters are woken
+    bool is_pushed = true;  // waiters are woken
 };
 
 [[nodiscard]] examination assess(const server_state& state, const options& settings,

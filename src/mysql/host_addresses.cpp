@@ -67,8 +67,8 @@ asio::awaitable<std::vector<std::string>> addresses_of(std::string host, time_po
         co_await running->ended.wait_until(give_up_at);
     const auto begin = "The name " + host + " of a MariaDB or MySQL server was not found";
     if (!running->is_ended)
-        throw error(errc::unreachable, begin + " within " +
-                                           std::to_string((time.now() - began_at) / 1ms) + " ms.");
+        throw error(errc::unreachable,
+                    begin + " within " + std::to_string((time.now() - began_at) / 1ms) + " ms.");
     if (running->failure)
         throw error(errc::unreachable, begin + " (" + running->failure.message() + ").");
     texts.clear();

@@ -175,9 +175,7 @@ asio::awaitable<server_error> libmariadb_connection::ping(duration silence) {
     const auto self = shared_from_this();
     int status = 0;
     const auto start = [&] { return ::mysql_ping_start(&status, connection_); };
-    const auto next = [&](int events) {
-        return ::mysql_ping_cont(&status, connection_, events);
-    };
+    const auto next = [&](int events) { return ::mysql_ping_cont(&status, connection_, events); };
     const bool is_answered = co_await drive(start, next, time_point::max(), silence);
     if (!is_answered) co_return failure();
     co_return status == 0 ? server_error{} : failure();
@@ -198,9 +196,8 @@ asio::awaitable<bool> libmariadb_connection::drive(Start start, Continue next,
     int status = start();
     while (status != 0) {
         is_suspended_ = true;
-        const auto limit = silence == duration::max()
-                               ? give_up_at
-                               : std::min(give_up_at, time_.now() + silence);
+        const auto limit =
+            silence == duration::max() ? give_up_at : std::min(give_up_at, time_.now() + silence);
         int events = 0;
         while (events == 0 && connection_ != nullptr && time_.now() < limit)
             events = co_await wait(status, limit);
@@ -233,8 +230,8 @@ asio::awaitable<int> libmariadb_connection::wait(int wanted, time_point until) {
 void libmariadb_connection::arm(int event) {
     const auto kind =
         event == MYSQL_WAIT_READ ? descriptor_base::wait_read : descriptor_base::wait_write;
-    descriptor_.async_wait(kind, [weak = weak_from_this(), event, round = round_](
-                                     const boost::system::error_code& failure) {
+    descriptor_.async_wait(kind, [weak = weak_from_this(), event,
+                                  round = round_](const boost::system::error_code& failure) {
         const auto self = weak.lock();
         if (!self || round != self->round_ || failure == asio::error::operation_aborted) return;
         self->ready_ |= event;

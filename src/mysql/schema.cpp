@@ -16,8 +16,8 @@ namespace {
 std::string with_schema(std::string_view text, const std::string& schema) {
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const bool is_schema = text[i] == '@' && (i + 1 == text.size() || text[i + 1] == '.' ||
-                                                  text[i + 1] == '\n');
+        const bool is_schema =
+            text[i] == '@' && (i + 1 == text.size() || text[i + 1] == '.' || text[i + 1] == '\n');
         if (is_schema)
             result += '`' + schema + '`';
         else
@@ -79,8 +79,8 @@ std::vector<std::string> schema_statements(const std::string& schema, std::strin
             const auto statement = trimmed(part.substr(0, end));
             part.remove_prefix(end + mark.size());
             if (statement.starts_with(procedure)) {
-                const auto name = statement.substr(
-                    procedure.size(), statement.find('(') - procedure.size());
+                const auto name =
+                    statement.substr(procedure.size(), statement.find('(') - procedure.size());
                 statements.push_back(
                     with_schema("drop procedure if exists " + std::string(name), schema));
             }

@@ -76,11 +76,13 @@ error call_error(const server_error& failure, const error_place& place) {
 error connect_error(const server_error& failure, const error_place& place) {
     const auto begin = place.server + ": ";
     if (failure.number == CR_SSL_CONNECTION_ERROR)
-        return {errc::refused, begin + quote(failure) + "; check the TLS options ca, tls_name and "
-                                                        "verify, and the server's certificate."};
+        return {errc::refused, begin + quote(failure) +
+                                   "; check the TLS options ca, tls_name and "
+                                   "verify, and the server's certificate."};
     if (failure.number == CR_AUTH_PLUGIN_CANNOT_LOAD || failure.number == CR_AUTH_PLUGIN_ERR)
-        return {errc::refused, begin + quote(failure) + "; give the user another plug-in for "
-                                                        "passwords."};
+        return {errc::refused, begin + quote(failure) +
+                                   "; give the user another plug-in for "
+                                   "passwords."};
     if (lacks_rights(failure))
         return {errc::refused, begin + quote(failure) + "; check user and password."};
     if (is_network_failure(failure)) return {errc::unreachable, begin + quote(failure) + "."};

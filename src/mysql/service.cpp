@@ -34,8 +34,8 @@ private:
 bool is_schema_name(std::string_view name) {
     const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; };
     return !name.empty() && name.size() <= 63 && is_letter(name.front()) &&
-           std::ranges::all_of(
-               name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+           std::ranges::all_of(name,
+                               [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
 }  // namespace

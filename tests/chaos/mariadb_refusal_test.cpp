@@ -22,8 +22,7 @@ protected:
         server.execute("CREATE USER guarded IDENTIFIED BY 'open sesame'");
     }
     void prepare_for(const std::string& account) const {
-        support::mariadb_client(server.port())
-            .execute_script(pawl::mysql::schema_of({}, account));
+        support::mariadb_client(server.port()).execute_script(pawl::mysql::schema_of({}, account));
     }
     [[nodiscard]] std::string url_for(const std::string& user) const {
         return server.url("pawl", {}, user);

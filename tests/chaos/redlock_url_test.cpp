@@ -113,9 +113,8 @@ TEST_F(RedlockUrl, ListsThatDifferAreRefused) {
         EXPECT_EQ(failed->reason, errc::other_set);
         EXPECT_THAT(failed->sentence, HasSubstr("belongs to another set, redlock://"));
         EXPECT_THAT(failed->sentence, HasSubstr(" with ttl_max=60000: all clients"));
-        EXPECT_THAT(failed->sentence,
-                    HasSubstr(other == three ? "this client has ttl_max=60000"
-                                             : "this client has ttl_max=30000"));
+        EXPECT_THAT(failed->sentence, HasSubstr(other == three ? "this client has ttl_max=60000"
+                                                               : "this client has ttl_max=30000"));
         EXPECT_THROW((void)client_at(other).acquire("it", {.ttl = 1s}), pawl::error)
             << "a wait for what does not change";
     }

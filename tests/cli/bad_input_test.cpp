@@ -176,9 +176,8 @@ TEST(BadInput, IsAnsweredWithWhatWouldBeGood) {
         expect_words(of_run(options), expected);
     expect_words(sandbox.run({"elect", "-s", "x", "--", "true"}).err, "'-s'; see `pawl elect");
     const std::pair<const char*, const char*> verbs[] = {
-        {"rum", "run"}, {"rn", "run"},         {"eelct", "elect"},      {"stauts", "status"},
-        {"list", "ls"}, {"unlock", "release"}, {"stat", "status"},
-        {"version", "--version"}};
+        {"rum", "run"}, {"rn", "run"},         {"eelct", "elect"}, {"stauts", "status"},
+        {"list", "ls"}, {"unlock", "release"}, {"stat", "status"}, {"version", "--version"}};
     for (const auto& [word, verb] : verbs)
         EXPECT_EQ(
             sandbox.run({word, "x", "--", "true"}).err,

@@ -196,9 +196,8 @@ scenario_runner runner_of(const settings& options) {
             return run_scenario(seed, injected_bug::none, sink);
         };
     if (topology == "sql")
-        return [](auto seed, const auto& sink) {
-            return run_sql_scenario(seed, sql_bug::none, sink);
-        };
+        return
+            [](auto seed, const auto& sink) { return run_sql_scenario(seed, sql_bug::none, sink); };
 #if PAWL_WITH_SQLITE
     if (topology == "sqlite")
         return [](auto seed, const auto& sink) {

@@ -33,10 +33,9 @@ fs::path data_template() {
         throw std::runtime_error(std::string("NOT RUN: there is no ") + server_program +
                                  "; ./dev test installs it.");
     return folder_made_once(PAWL_MARIADB_TEMPLATE, [](const fs::path& data) {
-        std::vector<std::string> words{install_program, "--no-defaults",
-                                       "--datadir=" + data.string(),
-                                       "--auth-root-authentication-method=normal",
-                                       "--skip-test-db"};
+        std::vector<std::string> words{
+            install_program, "--no-defaults", "--datadir=" + data.string(),
+            "--auth-root-authentication-method=normal", "--skip-test-db"};
         words.insert(words.end(), std::begin(file_options), std::end(file_options));
         run_as_server_user(words);
     });
@@ -109,13 +108,16 @@ void mariadb_server::start() {
 bool mariadb_server::is_running() { return process_ && process_->is_running(); }
 
 bool mariadb_server::try_start() {
-    std::vector<std::string> words{server_program, "--no-defaults",
+    std::vector<std::string> words{server_program,
+                                   "--no-defaults",
                                    "--datadir=" + folder_.file("data"),
-                                   "--port=" + std::to_string(port_), "--bind-address=127.0.0.1",
+                                   "--port=" + std::to_string(port_),
+                                   "--bind-address=127.0.0.1",
                                    "--socket=" + folder_.file("socket"),
                                    "--tmpdir=" + folder_.path().string(),
                                    "--pid-file=" + folder_.file("pid"),
-                                   "--innodb-buffer-pool-size=16M", "--skip-name-resolve"};
+                                   "--innodb-buffer-pool-size=16M",
+                                   "--skip-name-resolve"};
     words.insert(words.end(), std::begin(file_options), std::end(file_options));
     words.insert(words.end(), options_.begin(), options_.end());
     process_.emplace(pawl::conformance::launch_options{.arguments = as_server_user(words),

@@ -3,8 +3,8 @@
 
 // How the core repeats the attempts of an acquire, in virtual time: its pauses, its owners, and
 // what ends it.
-#include "core/util/spi.hpp"
 #include <support/idle_backend.hpp>
+#include "core/util/spi.hpp"
 
 #include <pawl/client.hpp>
 #include <pawl/service.hpp>

@@ -53,9 +53,9 @@ testing::AssertionResult says(const std::optional<error>& failed, errc code,
 }
 
 TEST(MySqlOptions, ADescriptionHasWhatMakesLocksTheSame) {
-    EXPECT_EQ(from_url("mysql://u:secret@db/shop?after_failover=go&push=no&make_schema=no")
-                  .describe(),
-              "mysql://db/shop");
+    EXPECT_EQ(
+        from_url("mysql://u:secret@db/shop?after_failover=go&push=no&make_schema=no").describe(),
+        "mysql://db/shop");
     EXPECT_EQ(from_url("mariadb://a,b:7/x?namespace=a%20b").describe(),
               "mysql://a,b:7/x?namespace=a%20b");
     EXPECT_EQ(from_url("mysql://[::1]:3307?tls=yes").describe(), "mysql://[::1]:3307/pawl");
@@ -90,8 +90,9 @@ TEST(MySqlOptions, MistakenOptionsAreSaid) {
 // Nothing in a text can end its literal.
 TEST(MySqlOptions, TextsOfACallAreHexadecimal) {
     using list = std::vector<std::string>;
-    EXPECT_EQ(call_text("s", "renew", {std::string("a'\0\xff", 4), std::int64_t{-5},
-                                       std::monostate{}, list{}, list{"a\"", ""}}),
+    EXPECT_EQ(call_text("s", "renew",
+                        {std::string("a'\0\xff", 4), std::int64_t{-5}, std::monostate{}, list{},
+                         list{"a\"", ""}}),
               R"(CALL `s`.renew_1(x'612700ff',-5,null,'[]','["6122",""]'))");
 }
 
@@ -115,11 +116,10 @@ TEST(MySqlOptions, AnErrorSaysWhatToDo) {
 
 TEST(MySqlOptions, TheSchemaIsOfStatementsThatCanBeRepeated) {
     for (const auto& each : schema_statements("locks")) {
-        const bool is_repeatable = each.find("if not exists") != each.npos ||
-                                   each.find("if exists") != each.npos ||
-                                   each.find("create procedure") != each.npos ||
-                                   each.find("insert ignore") != each.npos ||
-                                   each.find("set session") != each.npos;
+        const bool is_repeatable =
+            each.find("if not exists") != each.npos || each.find("if exists") != each.npos ||
+            each.find("create procedure") != each.npos || each.find("insert ignore") != each.npos ||
+            each.find("set session") != each.npos;
         EXPECT_TRUE(is_repeatable) << each;
         EXPECT_EQ(each.find("@."), each.npos) << each;
     }

@@ -59,9 +59,8 @@ std::string set_diagnosis::objection_of(std::size_t node) const {
     case standing::forgetful: return "has lost its data, or is new, and waits to join the set";
     case standing::other_set:
         return "belongs to another set, " +
-               (asked.other_nodes.empty()
-                    ? "perhaps one of an earlier version of Pawl"
-                    : with_ttl_max(asked.other_nodes)) +
+               (asked.other_nodes.empty() ? "perhaps one of an earlier version of Pawl"
+                                          : with_ttl_max(asked.other_nodes)) +
                ": all clients must name the same nodes in the same way, with the same ttl_max; "
                "this client has ttl_max=" +
                ttl_max_of(nodes_.set().nodes);
