@@ -45,7 +45,7 @@ void latch_store::leave(const std::string& name, const std::shared_ptr<latch_wai
 
 core::latch_state latch_store::read_state(const std::string& name, time_point now) {
     const std::lock_guard lock(mutex_);
-    return rows(*this, name, now).read();
+    return rows(*this, name, now).read().state();
 }
 
 memory_latches::memory_latches(std::shared_ptr<latch_store> store,

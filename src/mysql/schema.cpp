@@ -28,7 +28,7 @@ std::string with_schema(std::string_view text, const std::string& schema) {
 
 std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \n");
-    if (first == text.npos) return {};
+    if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(" \n") - first + 1);
 }
 
@@ -36,7 +36,7 @@ std::string_view trimmed(std::string_view text) {
 std::string account_text(std::string_view account) {
     const auto at = account.rfind('@');
     const auto user = account.substr(0, at);
-    const auto host = at == account.npos ? std::string_view("%") : account.substr(at + 1);
+    const auto host = at == std::string_view::npos ? std::string_view("%") : account.substr(at + 1);
     return "'" + std::string(user) + "'@'" + std::string(host) + "'";
 }
 
@@ -44,7 +44,7 @@ std::string account_text(std::string_view account) {
 std::string_view called_procedure(std::string_view statement) {
     const auto end = statement.find('(');
     const auto begin = statement.find("procedure ");
-    if (end == statement.npos || begin > end) return {};
+    if (end == std::string_view::npos || begin > end) return {};
     if (!statement.substr(0, end).ends_with("_1")) return {};
     return statement.substr(begin, end - begin);
 }
@@ -73,9 +73,9 @@ std::vector<std::string> schema_statements(const std::string& schema, std::strin
     static constexpr std::string_view procedure = "create procedure ";
     std::vector<std::string> statements;
     for (std::string_view part : schema_parts) {
-        if (const auto at = part.find(delimiter); at != part.npos)
+        if (const auto at = part.find(delimiter); at != std::string_view::npos)
             part.remove_prefix(at + delimiter.size());
-        for (auto end = part.find(mark); end != part.npos; end = part.find(mark)) {
+        for (auto end = part.find(mark); end != std::string_view::npos; end = part.find(mark)) {
             const auto statement = trimmed(part.substr(0, end));
             part.remove_prefix(end + mark.size());
             if (statement.starts_with(procedure)) {

@@ -81,15 +81,16 @@ void latch_rows::erase_waiter(const std::string& id) {
 }
 
 core::latch_state latch_store::read_state(const std::string& name) {
-    return file_.read(
-        [&](time_point now) -> core::latch_state { return latch_rows(file_, name, now).read(); });
+    return file_.read([&](time_point now) -> core::latch_state {
+        return latch_rows(file_, name, now).read().state();
+    });
 }
 
 core::latch_state latch_store::join(const latch_waiter_key& waiter) {
     return file_.transact(sync_level::normal, [&](time_point now) -> core::latch_state {
         latch_rows rows(file_, waiter.name, now);
         rows.insert_waiter(waiter.id);
-        return rows.read();
+        return rows.read().state();
     });
 }
 

@@ -19,6 +19,9 @@ namespace pawl::core {
 struct latch_entry : latch_state {
     std::uint32_t parties = 0;  // 0: a latch, not a barrier
     duration ttl{};
+
+    // What its waiters read.
+    [[nodiscard]] const latch_state& state() const noexcept { return *this; }
 };
 
 // The row of one latch in one transaction. A function may throw; then the transaction has no
