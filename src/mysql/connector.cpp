@@ -4,12 +4,13 @@
 #include "connector.hpp"
 
 #include "doctor.hpp"
-#include "host_addresses.hpp"
 #include "schema.hpp"
 
 #include "../core/util/random.hpp"
+#include "../net/host_addresses.hpp"
 #include "../net/option_values.hpp"
 #include "../sql/answers.hpp"
+#include "../sql/worst_failure.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -24,23 +25,6 @@ namespace {
 constexpr duration statement_limit = 3s;
 constexpr duration schema_statement_limit = 10s;
 constexpr duration listener_connect_limit = 5s;
-
-// The failure that helps most to explain that no server was found: one that lasts, then one of a
-// server that answered.
-class worst_failure {
-public:
-    void add(const error& failure) {
-        if (!worst_ || rank(failure) > rank(*worst_)) worst_ = failure;
-    }
-    [[noreturn]] void rethrow() const { throw *worst_; }
-
-private:
-    static int rank(const error& failure) noexcept {
-        return !failure.is_transient() ? 2 : failure.reason() == errc::unavailable ? 1 : 0;
-    }
-
-    std::optional<error> worst_;
-};
 
 std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
                               const error_place& place) {
@@ -116,13 +100,14 @@ std::string connector::describe() const {
 
 asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_handlers handlers,
                                                                   time_point give_up_at) {
-    worst_failure failures;
+    sql::worst_failure failures;
     auto remaining_servers = options_.servers.size();
     for (const auto& target : options_.servers) {
         const auto server_limit = limit_of_attempt(remaining_servers--, give_up_at);
         try {
             const auto addresses =
-                co_await addresses_of(target.host, server_limit, context_.strand, *context_.time);
+                co_await net::host_addresses(target.host, "a MariaDB or MySQL server", server_limit,
+                                             context_.strand, *context_.time);
             auto remaining = addresses.size();
             for (const auto& address : addresses) {
                 const auto limit = limit_of_attempt(remaining--, server_limit);

@@ -5,9 +5,10 @@
 
 #include "doctor.hpp"
 #include "handshake.hpp"
-#include "host_addresses.hpp"
 
 #include "../core/util/wakeup.hpp"
+#include "../net/host_addresses.hpp"
+#include "../sql/worst_failure.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -19,28 +20,22 @@ using namespace std::chrono_literals;
 namespace pawl::postgres {
 namespace {
 
-// The failure that helps most to explain that no server was found: one that lasts, then one of a
-// server that answered.
-class worst_failure {
-public:
-    void add(const error& failure) {
-        if (!worst_ || rank(failure) > rank(*worst_)) worst_ = failure;
-    }
-    [[noreturn]] void rethrow() const { throw *worst_; }
-
-private:
-    static int rank(const error& failure) noexcept {
-        return !failure.is_transient() ? 2 : failure.reason() == errc::unavailable ? 1 : 0;
-    }
-
-    std::optional<error> worst_;
-};
-
 bool has(const parameters& all, std::string_view name) {
     return std::ranges::any_of(all, [name](const auto& each) { return each.first == name; });
 }
 
 constexpr std::string_view server_prefix = "PostgreSQL at ";
+
+// A single empty one for a Unix socket.
+asio::awaitable<std::vector<std::string>> addresses_of(const host_entry& host,
+                                                       time_point give_up_at,
+                                                       const backend_context& context) {
+    std::vector<std::string> addresses{host.address};
+    if (!host.is_local() && host.address.empty())
+        addresses = co_await net::host_addresses(host.host, "a PostgreSQL server", give_up_at,
+                                                 context.strand, *context.time);
+    co_return addresses;
+}
 
 // libpq names the numeric address, except of a Unix socket.
 bool is_remote(const PGconn* connected) {
@@ -66,13 +61,12 @@ std::string connector::describe() const {
 
 asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_handlers handlers,
                                                                   time_point give_up_at) {
-    worst_failure failures;
+    sql::worst_failure failures;
     auto remaining_hosts = connection_.hosts.size();
     for (const auto& host : connection_.hosts) {
         const auto host_limit = limit_of_attempt(remaining_hosts--, give_up_at);
         try {
-            const auto addresses =
-                co_await addresses_of(host, host_limit, context_.strand, *context_.time);
+            const auto addresses = co_await addresses_of(host, host_limit, context_);
             auto remaining = addresses.size();
             for (const auto& address : addresses) {
                 const auto limit = limit_of_attempt(remaining--, host_limit);

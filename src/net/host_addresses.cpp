@@ -4,7 +4,7 @@
 #include "host_addresses.hpp"
 
 #include "../core/util/wakeup.hpp"
-#include "../net/name_look_up.hpp"
+#include "name_look_up.hpp"
 
 #include <pawl/error.hpp>
 
@@ -19,16 +19,16 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-namespace pawl::mysql {
+namespace pawl::net {
 namespace {
 
 struct look_up {
     look_up(const asio::any_io_executor& strand, const std::string& host, runtime& time)
         : names(strand, host), ended(time, strand) {}
 
-    net::name_look_up names;
+    name_look_up names;
     core::wakeup ended;
-    net::addresses result;
+    addresses result;
     boost::system::error_code failure;
     bool is_ended = false;
 };
@@ -52,9 +52,10 @@ asio::awaitable<void> run(std::shared_ptr<look_up> running) {
 
 }  // namespace
 
-asio::awaitable<std::vector<std::string>> addresses_of(std::string host, time_point give_up_at,
-                                                       asio::any_io_executor strand,
-                                                       runtime& time) {
+asio::awaitable<std::vector<std::string>> host_addresses(std::string host, std::string server,
+                                                         time_point give_up_at,
+                                                         asio::any_io_executor strand,
+                                                         runtime& time) {
     std::vector<std::string> texts{host};
     boost::system::error_code not_numeric;
     asio::ip::make_address(host, not_numeric);
@@ -65,7 +66,7 @@ asio::awaitable<std::vector<std::string>> addresses_of(std::string host, time_po
     const auto began_at = time.now();
     while (!running->is_ended && time.now() < give_up_at)
         co_await running->ended.wait_until(give_up_at);
-    const auto begin = "The name " + host + " of a MariaDB or MySQL server was not found";
+    const auto begin = "The name " + host + " of " + server + " was not found";
     if (!running->is_ended)
         throw error(errc::unreachable,
                     begin + " within " + std::to_string((time.now() - began_at) / 1ms) + " ms.");
@@ -73,8 +74,8 @@ asio::awaitable<std::vector<std::string>> addresses_of(std::string host, time_po
         throw error(errc::unreachable, begin + " (" + running->failure.message() + ").");
     texts.clear();
     for (const auto& each : running->result)
-        texts.push_back(net::host_text(each));
+        texts.push_back(host_text(each));
     co_return texts;
 }
 
-}  // namespace pawl::mysql
+}  // namespace pawl::net
