@@ -82,6 +82,11 @@ std::string_view text_in(const row& answer, std::size_t column) noexcept {
     return *answer[column];
 }
 
+bool flag_in(const row& answer, std::size_t column) noexcept {
+    const auto text = text_in(answer, column);
+    return text.starts_with('t') || text == "1";
+}
+
 char status_of(const std::vector<row>& answer) noexcept {
     if (answer.empty()) return '\0';
     const auto text = text_in(answer.front(), 0);
@@ -205,7 +210,7 @@ core::attempt_result read_attempt(const claim& requested, const row& answer, tim
     }
     case 'q':
         result.outcome = core::attempt_result::kind::waiting;
-        result.is_first = text_in(answer, 3).starts_with('t') || text_in(answer, 3) == "1";
+        result.is_first = flag_in(answer, 3);
         [[fallthrough]];
     case 'b':
         result.expires =

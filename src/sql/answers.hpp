@@ -22,6 +22,8 @@ namespace pawl::sql {
                                      std::int64_t fallback = 0);
 // Empty for NULL, or if the column is missing.
 [[nodiscard]] std::string_view text_in(const row& answer, std::size_t column) noexcept;
+// False for NULL, or if the column is missing.
+[[nodiscard]] bool flag_in(const row& answer, std::size_t column) noexcept;
 // The first column's letter; '\0' without one.
 [[nodiscard]] char status_of(const std::vector<row>& answer) noexcept;
 [[nodiscard]] error unexpected_answer(std::string_view function);

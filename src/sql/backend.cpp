@@ -16,11 +16,6 @@ namespace asio = boost::asio;
 namespace pawl::sql {
 namespace {
 
-bool is_true(const std::vector<row>& answer) noexcept {
-    const auto text = answer.empty() ? std::string_view() : text_in(answer.front(), 0);
-    return text.starts_with('t') || text == "1";
-}
-
 class sql_backend final : public backend {
 public:
     explicit sql_backend(const std::shared_ptr<lock_client>& client)
@@ -139,9 +134,6 @@ public:
                  requested.owner, from.facts.client, from.process, count_ms(requested.ttl)}};
         };
         const auto answer = co_await client->run(compose, client->try_deadline());
-        if (!answer.empty() && number_in(answer.front(), 0) < 0)
-            throw error(errc::unavailable,
-                        "The database has restarted or failed over; the request is repeated.");
         co_return grant_of(answer, requested, asked_at, requested.value);
     }
 
@@ -165,7 +157,7 @@ public:
                 "force", {from.name_space, stored_text(name), from.facts.client, token}, true};
         };
         const auto answer = co_await client->run(compose, client->try_deadline());
-        co_return is_true(answer);
+        co_return !answer.empty() && flag_in(answer.front(), 0);
     }
 
     asio::awaitable<examination> examine() override {

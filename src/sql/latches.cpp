@@ -212,8 +212,7 @@ asio::awaitable<bool> table_latches::reset(std::string_view name) {
         return call{"latch_reset", {from.name_space, stored_text(name)}, true};
     };
     const auto answer = co_await client->run(compose, client->try_deadline());
-    const auto status = answer.empty() ? std::string_view() : text_in(answer.front(), 0);
-    co_return status.starts_with('t') || status == "1";
+    co_return !answer.empty() && flag_in(answer.front(), 0);
 }
 
 }  // namespace pawl::sql

@@ -44,11 +44,15 @@ std::string process_text(const identity& process) {
     return host + ' ' + std::to_string(process.pid) + ' ' + process.command;
 }
 
-// The functions whose status r says that the session must say hello first.
-bool answers_hello(std::string_view function) noexcept {
-    static constexpr std::array<std::string_view, 4> functions{"acquire", "refresh", "latch_set",
-                                                               "latch_step"};
-    return std::ranges::find(functions, function) != functions.end();
+// True: the function carried out nothing, since the session must say hello first. The functions
+// with a status say r, and those whose first column is a token say -1.
+bool asks_for_hello(std::string_view function, const std::vector<row>& answer) noexcept {
+    static constexpr std::array<std::string_view, 4> with_status{"acquire", "refresh", "latch_set",
+                                                                 "latch_step"};
+    if (std::ranges::find(with_status, function) != with_status.end())
+        return status_of(answer) == 'r';
+    const bool has_token = function == "acquire_batch" || function == "adopt";
+    return has_token && !answer.empty() && text_in(answer.front(), 0) == "-1";
 }
 
 // True: the request had no effect. An answer that is not understood may be one to a grant.
@@ -297,7 +301,7 @@ asio::awaitable<std::vector<row>> lock_client::run_on(const std::shared_ptr<sess
                                                       const call& request, time_point give_up_at) {
     ++context_.counts->requests;
     auto answer = co_await used->run(request, give_up_at);
-    if (status_of(answer) == 'r' && answers_hello(request.function)) {
+    if (asks_for_hello(request.function, answer)) {
         sessions_->end(used);
         throw restarted_error(sessions_->database());
     }
@@ -324,10 +328,6 @@ asio::awaitable<std::vector<grant>> lock_client::acquire_batch(std::span<const c
         const auto asked_at = now();
         claimed_by = used->facts().client;
         const auto answer = co_await run_on(used, request, limit);
-        if (answer.size() == 1 && number_in(answer.front(), 0) < 0) {
-            sessions_->end(used);
-            throw restarted_error(sessions_->database());
-        }
         if (!answer.empty() && answer.size() != claims.size())
             throw unexpected_answer("acquire_batch");
         std::vector<grant> grants;
@@ -391,9 +391,8 @@ asio::awaitable<void> lock_client::undo(std::shared_ptr<lock_client> self, claim
     while (!self->is_forked()) {
         try {
             const auto answer = co_await self->run(compose, self->try_deadline());
-            const auto is_over = answer.empty() ? std::string_view() : text_in(answer.front(), 3);
-            if (is_over.starts_with('t') || is_over == "1") co_return;
-        } catch (const std::exception&) {}  // repeated
+            if (!answer.empty() && flag_in(answer.front(), 3)) co_return;  // the session is over
+        } catch (const std::exception&) {}                                 // repeated
         const auto next_at = time.now() + pauses.next_pause();
         if (next_at >= ends_at || self->is_closing_) co_return;
         co_await pause_timer.wait_until(next_at);
