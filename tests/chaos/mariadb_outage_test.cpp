@@ -34,6 +34,31 @@ TEST_F(MariaDbOutage, ACrashCostsNoLockAndNoPlace) {
     EXPECT_TRUE(becomes_clean());
 }
 
+//   W waits, and the old primary grants it the lock for 1.8 s. W does not learn of it in time, so
+//   the next waiter has the lock | a replica is promoted that knows only the first grant, and
+//   whose clock is behind | W asks there, during the pause: it does not have the lock
+TEST_F(MariaDbOutage, AWaiterIsNotToldOfAnEarlierGrant) {
+    client locks = client_with();
+    expect_pairs(locks, "warm", 1);
+    support::mariadb_client session(server.port());
+    const auto status_of = [&](const std::string& call) {
+        return session.value("CALL pawl." + call);
+    };
+    const std::string claim = "('pawl', 'it', 'w', '00000000000000aa', 'vm 1 W', NULL, 60000, ";
+    const std::string leave = "leave_1('pawl', 'it', 'w', '00000000000000aa', '', 0, true)";
+    (void)session.execute("CALL pawl.hello_1(true, (SELECT server FROM pawl.meta))");
+    for (const std::string mode : {"0, 0, 0, 2)", "1, 0, 0, 2)", "2, 1, 3, 2)"}) {
+        ASSERT_EQ(status_of("acquire_1" + claim + mode), "g") << mode;
+        (void)session.execute("CALL pawl.hello_1(false, 'replica " + mode + "')");
+        EXPECT_EQ(status_of("refresh_1" + claim + mode), "q") << mode;
+        EXPECT_NE(status_of(leave), "g") << mode;
+        (void)session.execute("UPDATE pawl.meta SET hold_off = NULL");
+        EXPECT_EQ(status_of("acquire_1" + claim + mode), "g") << mode;
+        (void)session.execute("CALL pawl.hello_1(true, 'primary " + mode + "')");
+        EXPECT_NE(status_of(leave), "g") << mode;
+    }
+}
+
 //   A holds (2 s) | the server is frozen: A learns of the loss before its lease ends | it goes on
 TEST_F(MariaDbOutage, AFrozenServerCostsTheLockInTime) {
     client locks = client_with();
