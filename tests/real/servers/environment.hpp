@@ -39,6 +39,8 @@ struct client_access {
     std::vector<std::string> counters{};
     // Whether some of the holders are readers. Naive tokens are a writer's.
     bool has_readers = true;
+    // One of so many holds lasts for up to 3 s.
+    unsigned long_hold_interval = 40;
 };
 
 class environment {
