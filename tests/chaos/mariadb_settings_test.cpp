@@ -14,7 +14,7 @@ using namespace chaos;
 
 class MariaDbSettings : public testing::Test, protected mariadb_fixture {
 protected:
-    // Clients that each have a lock and two others `rounds` times.
+    // Each client acquires the same lock `rounds` times.
     void contend(int count, int rounds) {
         std::atomic<int> holds = 0, holders = 0, overlaps = 0;
         std::vector<std::jthread> threads;
