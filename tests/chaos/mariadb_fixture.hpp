@@ -14,7 +14,8 @@ namespace chaos {
 
 class mariadb_fixture {
 public:
-    explicit mariadb_fixture(std::vector<std::string> options = {});
+    explicit mariadb_fixture(std::vector<std::string> options = {},
+                             support::mariadb_server::variables environment = {});
 
     // `suffix` is the end of the URL.
     [[nodiscard]] client client_with(const std::string& suffix = {});

@@ -211,4 +211,27 @@ TEST_F(MariaDbOutage, ADeadlockIsNoLoss) {
     EXPECT_TRUE(becomes_clean());
 }
 
+//   A holds by a value; B is connected | behind a proxy, a failover leaves B's connection and
+//   changes the server: here a statement does | B's adopt must say hello first: it fails, ends the
+//   session, and takes nothing | the next adopt succeeds, in a new session
+TEST_F(MariaDbOutage, AnAdoptThatMustSayHelloEndsTheSession) {
+    client holder = client_with(), other = client_with();
+    auto lock = holder.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
+    expect_pairs(other, "another", 1);
+    const auto connections = other.statistics().connections;
+    server.execute("UPDATE pawl.meta SET server = 'another'");
+    const auto failed = failure_of([&] { (void)other.adopt("it", "ticket", {.ttl = long_ttl}); });
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    held_lock adopted;
+    ASSERT_TRUE(eventually([&] {
+        return !failure_of([&] { adopted = other.adopt("it", "ticket", {.ttl = long_ttl}); });
+    }));
+    EXPECT_GT(other.statistics().connections, connections);
+    EXPECT_GT(adopted.token(), lock.token());
+    EXPECT_EQ(adopted.release(), release_result::released);
+    EXPECT_NE(lock.release(), release_result::released);
+    EXPECT_TRUE(becomes_clean());
+}
+
 }  // namespace

@@ -315,7 +315,6 @@ constexpr capabilities sqlite_capabilities() {
 
 constexpr capabilities postgres_capabilities() {
     auto all = redis_capabilities();
-    all.replica_durability = all.disk_durability = false;
     all.least_ttl = std::chrono::milliseconds(100);
     return all;
 }
@@ -326,7 +325,7 @@ constexpr capabilities postgres_capabilities() {
 
 constexpr capabilities mariadb_capabilities() {
     auto all = redis_capabilities();
-    all.loss_is_pushed = all.replica_durability = all.disk_durability = false;
+    all.loss_is_pushed = all.replica_durability = false;
     all.least_ttl = std::chrono::milliseconds(100);
     return all;
 }

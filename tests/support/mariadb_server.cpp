@@ -29,7 +29,7 @@ constexpr const char* file_options[] = {"--innodb-data-file-path=ibdata1:5M:auto
                                         "--innodb-log-file-size=4M"};
 
 fs::path data_template() {
-    if (!fs::exists(server_program) || !fs::exists(install_program))
+    if (!mariadb_server::is_installed())
         throw std::runtime_error(std::string("NOT RUN: there is no ") + server_program +
                                  "; ./dev test installs it.");
     return folder_made_once(PAWL_MARIADB_TEMPLATE, [](const fs::path& data) {
@@ -43,8 +43,14 @@ fs::path data_template() {
 
 }  // namespace
 
-mariadb_server::mariadb_server(std::vector<std::string> options)
-    : options_(std::move(options)), folder_(parent_of_data()) {
+bool mariadb_server::is_installed() {
+    return fs::exists(server_program) && fs::exists(install_program);
+}
+
+mariadb_server::mariadb_server(std::vector<std::string> options, variables environment)
+    : options_(std::move(options)),
+      environment_(std::move(environment)),
+      folder_(parent_of_data()) {
     give_to_server_user(folder_.path());
     copy_for_server_user(data_template(), folder_.file("data"));
     // Another program may take the port between the check and the start.
@@ -121,7 +127,7 @@ bool mariadb_server::try_start() {
     words.insert(words.end(), std::begin(file_options), std::end(file_options));
     words.insert(words.end(), options_.begin(), options_.end());
     process_.emplace(pawl::conformance::launch_options{.arguments = as_server_user(words),
-                                                       .environment = {},
+                                                       .environment = environment_,
                                                        .output_file = folder_.file("log"),
                                                        .folder = folder_.path().string()});
     bool is_ready = false;

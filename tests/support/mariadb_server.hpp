@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace support {
@@ -20,9 +21,12 @@ namespace support {
 // Not thread-safe.
 class mariadb_server {
 public:
-    // With options of mariadbd, such as "--max-connections=20". Throws std::runtime_error, whose
-    // text begins with "NOT RUN: ", if MariaDB is not installed.
-    explicit mariadb_server(std::vector<std::string> options = {});
+    [[nodiscard]] static bool is_installed();
+
+    using variables = std::vector<std::pair<std::string, std::string>>;
+    // With options of mariadbd, such as "--max-connections=20", and environment variables. Throws
+    // std::runtime_error, whose text begins with "NOT RUN: ", if MariaDB is not installed.
+    explicit mariadb_server(std::vector<std::string> options = {}, variables environment = {});
     ~mariadb_server();
     mariadb_server(const mariadb_server&) = delete;
     mariadb_server& operator=(const mariadb_server&) = delete;
@@ -47,11 +51,13 @@ public:
     void thaw();    // SIGCONT
     void start();   // on the same port
     [[nodiscard]] bool is_running();
+    [[nodiscard]] pid_t pid() const noexcept { return process_->pid(); }
 
 private:
     [[nodiscard]] bool try_start();
 
     std::vector<std::string> options_;
+    variables environment_;
     temp_folder folder_;  // in memory, if there is enough
     std::uint16_t port_ = 0;
     bool is_frozen_ = false;

@@ -2,7 +2,7 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- The procedures that clients of format 1 call; each answers with one result set. Booleans are t
--- and f. A list is a JSON array of texts in hexadecimal digits.
+-- and f. A list is a JSON array of rows, which are arrays of texts in hexadecimal digits.
 -- Status of an attempt: g granted, q in the queue, b busy, r say hello first; and for permits: n no
 -- total is set, t another total is set, m more permits than the total.
 delimiter //
@@ -353,12 +353,12 @@ end//
 
 -- A row for each hold, in their order: x extended, r refused, m refused and nobody has the lock.
 -- Locks the rows in the order of their names, so that two batches cannot wait for each other.
+-- A hold is its name, owner, mode and ttl.
 create procedure @.renew_1(p_ns varbinary(64), p_client varbinary(16),
-    p_names longtext character set utf8mb4, p_owners longtext character set utf8mb4,
-    p_modes longtext character set utf8mb4, p_ttls longtext character set utf8mb4)
+    p_holds longtext character set utf8mb4)
 begin
     declare results mediumtext character set utf8mb4
-        default repeat('m', json_length(p_names));
+        default repeat('m', json_length(p_holds));
     declare i, a_mode, a_ttl, l_holders int;
     declare at_end, is_live boolean default false;
     declare now, others bigint;
@@ -366,19 +366,14 @@ begin
     declare a_owner, l_owner varbinary(64);
     declare l_expires, h_expires datetime(6);
     declare asked cursor for
-        select n.i, unhex(n.v), unhex(o.v), cast(unhex(m.v) as signed), cast(unhex(t.v) as signed)
-        from json_table(p_names, '$[*]'
-            columns (i for ordinality, v varchar(1024) character set utf8mb4 path '$')) n
-        join json_table(p_owners, '$[*]'
-            columns (i for ordinality, v varchar(128) character set utf8mb4 path '$')) o
-            on o.i = n.i
-        join json_table(p_modes, '$[*]'
-            columns (i for ordinality, v varchar(128) character set utf8mb4 path '$')) m
-            on m.i = n.i
-        join json_table(p_ttls, '$[*]'
-            columns (i for ordinality, v varchar(128) character set utf8mb4 path '$')) t
-            on t.i = n.i
-        order by unhex(n.v), n.i;
+        select h.i, unhex(h.name), unhex(h.owner), cast(unhex(h.mode) as signed),
+            cast(unhex(h.ttl) as signed)
+        from json_table(p_holds, '$[*]' columns (i for ordinality,
+            name varchar(3072) character set latin1 path '$[0]',
+            owner varchar(128) character set latin1 path '$[1]',
+            mode varchar(16) character set latin1 path '$[2]',
+            ttl varchar(32) character set latin1 path '$[3]')) h
+        order by unhex(h.name), h.i;
     declare continue handler for not found set at_end = true;
     declare exit handler for sqlexception begin rollback; resignal; end;
     start transaction;
@@ -416,5 +411,5 @@ begin
     commit;
     call @.get_now(now);
     select substr(results, s.i, 1), now
-        from json_table(p_names, '$[*]' columns (i for ordinality)) s order by s.i;
+        from json_table(p_holds, '$[*]' columns (i for ordinality)) s order by s.i;
 end//
