@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A private MariaDB server for tests, with its own folder and its own free port on 127.0.0.1. The
-// destructor ends it.
+// A private MariaDB or MySQL server for tests, with its own folder and its own free port on
+// 127.0.0.1. The destructor ends it.
 #pragma once
 
 #include "mariadb_client.hpp"
@@ -17,18 +17,21 @@
 
 namespace support {
 
+enum class database_product { mariadb, mysql };
+
 // Not thread-safe.
 class mariadb_server {
 public:
-    // With options of mariadbd, such as "--max-connections=20". Throws std::runtime_error, whose
-    // text begins with "NOT RUN: ", if MariaDB is not installed.
-    explicit mariadb_server(std::vector<std::string> options = {});
+    // With options of the server, such as "--max-connections=20". Throws std::runtime_error, whose
+    // text begins with "NOT RUN: ", if it is not installed.
+    explicit mariadb_server(std::vector<std::string> options = {},
+                            database_product product = database_product::mariadb);
     ~mariadb_server();
     mariadb_server(const mariadb_server&) = delete;
     mariadb_server& operator=(const mariadb_server&) = delete;
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    // mariadb://USER@127.0.0.1:PORT/DATABASE, followed by `more`.
+    // mysql://USER@127.0.0.1:PORT/DATABASE, or mariadb://…, followed by `more`.
     [[nodiscard]] std::string url(const std::string& database = "pawl",
                                   const std::string& more = {},
                                   const std::string& user = "root") const;
@@ -51,6 +54,7 @@ public:
 private:
     [[nodiscard]] bool try_start();
 
+    database_product product_;
     std::vector<std::string> options_;
     temp_folder folder_;  // in memory, if there is enough
     std::uint16_t port_ = 0;
