@@ -7,6 +7,7 @@
 #include <pawl/examination.hpp>
 #include <pawl/mysql.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace pawl::mysql {
@@ -16,8 +17,10 @@ struct server_state {
     std::string version;        // with the comment of its makers
     std::string flush = "1";    // innodb_flush_log_at_trx_commit
     std::string binlog_format;  // empty: there is no binary log
-    bool is_cluster = false;
-    bool is_pushed = true;  // waiters are woken
+    enum class cluster_kind : std::uint8_t { none, galera, group_replication };
+    cluster_kind cluster = cluster_kind::none;
+    std::int64_t nodes = 1;  // of a Galera cluster, with arbitrators
+    bool is_pushed = true;   // waiters are woken
 };
 
 [[nodiscard]] examination assess(const server_state& state, const options& settings,

@@ -5,7 +5,9 @@
 
 namespace chaos {
 
-mariadb_fixture::mariadb_fixture(std::vector<std::string> options) : server(std::move(options)) {}
+mariadb_fixture::mariadb_fixture(std::vector<std::string> options,
+                                 support::database_product product)
+    : server(std::move(options), product) {}
 
 client mariadb_fixture::client_with(const std::string& suffix) {
     return client_at(server.url("pawl", suffix));

@@ -87,10 +87,15 @@ fs::path data_template(database_product product) {
 
 }  // namespace
 
-mariadb_server::mariadb_server(std::vector<std::string> options, database_product product)
+mariadb_server::mariadb_server(std::vector<std::string> options, database_product product,
+                               const std::function<void(const fs::path&)>& prepare)
     : product_(product), options_(std::move(options)), folder_(parent_of_data()) {
     give_to_server_user(folder_.path());
     copy_for_server_user(data_template(product), folder_.file("data"));
+    if (prepare) {
+        prepare(folder_.file("data"));
+        give_to_server_user(folder_.file("data"));
+    }
     // Another program may take the port between the check and the start.
     for (int attempt = 0; attempt < 10; ++attempt) {
         port_ = free_port();

@@ -11,6 +11,8 @@
 #include <conformance/process.hpp>
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +26,10 @@ class mariadb_server {
 public:
     // With options of the server, such as "--max-connections=20". Throws std::runtime_error, whose
     // text begins with "NOT RUN: ", if it is not installed.
+    // `prepare` may add files to its new data folder.
     explicit mariadb_server(std::vector<std::string> options = {},
-                            database_product product = database_product::mariadb);
+                            database_product product = database_product::mariadb,
+                            const std::function<void(const std::filesystem::path&)>& prepare = {});
     ~mariadb_server();
     mariadb_server(const mariadb_server&) = delete;
     mariadb_server& operator=(const mariadb_server&) = delete;
