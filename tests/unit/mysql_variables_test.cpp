@@ -20,27 +20,27 @@ TEST(MySqlVariables, AreReadWithNamesInLowerCase) {
 }
 
 TEST(MySqlVariables, NodesOfAGaleraClusterAreOneServer) {
-    server_variables one{{"wsrep_on", "ON"},
-                         {"wsrep_cluster_state_uuid", "5e6f"},
-                         {"server_uid", "a"},
-                         {"hostname", "db1"}};
-    auto other = one;
+    server_variables node{{"wsrep_on", "ON"},
+                          {"wsrep_cluster_state_uuid", "5e6f"},
+                          {"server_uid", "a"},
+                          {"hostname", "db1"}};
+    auto other = node;
     other["server_uid"] = "b";
     other["hostname"] = "db2";
-    EXPECT_TRUE(is_galera(one));
-    EXPECT_TRUE(is_cluster(one));
-    EXPECT_EQ(identity_of(one), identity_of(other));
+    EXPECT_TRUE(is_galera(node));
+    EXPECT_TRUE(is_cluster(node));
+    EXPECT_EQ(identity_of(node), identity_of(other));
     other["wsrep_cluster_state_uuid"] = "another";
-    EXPECT_NE(identity_of(one), identity_of(other));
+    EXPECT_NE(identity_of(node), identity_of(other));
 }
 
 TEST(MySqlVariables, MembersOfAReplicationGroupAreOneServer) {
-    server_variables one{{"server_uuid", "a"}, {"group_replication_group_name", "aaaa-bbbb"}};
-    auto other = one;
+    server_variables node{{"server_uuid", "a"}, {"group_replication_group_name", "aaaa-bbbb"}};
+    auto other = node;
     other["server_uuid"] = "b";
-    EXPECT_FALSE(is_galera(one));
-    EXPECT_TRUE(is_cluster(one));
-    EXPECT_EQ(identity_of(one), identity_of(other));
+    EXPECT_FALSE(is_galera(node));
+    EXPECT_TRUE(is_cluster(node));
+    EXPECT_EQ(identity_of(node), identity_of(other));
 }
 
 // MySQL has the variables of group replication as soon as the plug-in is there.

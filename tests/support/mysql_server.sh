@@ -5,6 +5,7 @@
 # Debian's newest suite with the libraries of that suite, since Debian 12 has MariaDB in its place.
 # It is not installed, so no service of the machine changes. Sourced.
 
+fetched_servers+=(need_mysql)
 mysql_server=$root/.deps/mysql/mysqld
 
 is_mysql() {
@@ -21,7 +22,7 @@ fetch_mysql_from() {
     apt-cache "${suite_options[@]}" show mysql-server-core >/dev/null 2>&1 || return 1
     mapfile -t packages < <(apt-cache "${suite_options[@]}" depends mysql-server-core |
         sed -n 's/^  Depends: \(lib[^ ]*\|zlib1g\)$/\1/p')
-    printf 'Fetching mysql-server-core and its libraries (50 MB) of %s from the mirror of apt\n' "$2"
+    printf "Fetching mysql-server-core and its libraries (50 MB) of %s from apt's mirror\n" "$2"
     # The last ones are libraries of libraries.
     unpack_from_suite "$folder" mysql-server-core "${packages[@]}" liblzma5 libunwind8 \
         libxxhash0 || return
