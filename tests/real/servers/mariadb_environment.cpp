@@ -101,7 +101,7 @@ private:
 
     const environment_options options_;
     support::moved_clock clock_;
-    support::mariadb_server server_{{}, clock_.environment()};
+    support::mariadb_server server_{{.environment = clock_.environment()}};
     std::string settings_;
     std::vector<memory_loss> losses_;
 };
