@@ -19,6 +19,12 @@ TEST(MySqlVariables, AreReadWithNamesInLowerCase) {
     EXPECT_EQ(pawl::mysql::value_of(all, "wsrep_on"), "");
 }
 
+TEST(MySqlVariables, AnUptimeMayBeNegative) {
+    EXPECT_EQ(pawl::mysql::uptime_of({{"uptime", "7"}}), 7);
+    EXPECT_EQ(pawl::mysql::uptime_of({{"uptime", "18446744073709548020"}}), -3596);
+    EXPECT_EQ(pawl::mysql::uptime_of({}), 0);
+}
+
 TEST(MySqlVariables, NodesOfAGaleraClusterAreOneServer) {
     server_variables node{{"wsrep_on", "ON"},
                           {"wsrep_cluster_state_uuid", "5e6f"},

@@ -231,7 +231,7 @@ begin
     if coalesce(is_used_lock(listener), 0) <> connection_id() then do get_lock(listener, 5); end if;
     while i < json_length(p_read) do
         delete from @.message where client = p_client and seq = cast(
-            unhex(json_unquote(json_extract(p_read, concat('$[', i, ']')))) as signed);
+            unhex(json_unquote(json_extract(p_read, concat('$[', i, '][0]')))) as signed);
         set i = i + 1;
     end while;
     select 1 into has_message from @.message g where g.client = p_client limit 1;
