@@ -228,7 +228,12 @@ begin
     declare i int default 0;
     declare has_message int;
     declare exit handler for sqlexception begin rollback; resignal; end;
-    if coalesce(is_used_lock(listener), 0) <> connection_id() then do get_lock(listener, 5); end if;
+    if coalesce(is_used_lock(listener), 0) <> connection_id() then
+        -- In place of the server's defaults: a read must end without locks.
+        set autocommit = 1;
+        set session transaction isolation level read committed;
+        do get_lock(listener, 5);
+    end if;
     while i < json_length(p_read) do
         delete from @.message where client = p_client and seq = cast(
             unhex(json_unquote(json_extract(p_read, concat('$[', i, '][0]')))) as signed);
