@@ -15,8 +15,8 @@ using pawl::mysql::server_variables;
 
 TEST(MySqlVariables, AreReadWithNamesInLowerCase) {
     const auto all = pawl::mysql::variables_in({{"Uptime", "7"}, {"wsrep_on", std::nullopt}, {}});
-    EXPECT_EQ(value_of(all, "uptime"), "7");
-    EXPECT_EQ(value_of(all, "wsrep_on"), "");
+    EXPECT_EQ(pawl::mysql::value_of(all, "uptime"), "7");
+    EXPECT_EQ(pawl::mysql::value_of(all, "wsrep_on"), "");
 }
 
 TEST(MySqlVariables, NodesOfAGaleraClusterAreOneServer) {
