@@ -30,9 +30,18 @@ struct free_result {
 constexpr const char* safe_plugins =
     "mysql_native_password,caching_sha2_password,client_ed25519,parsec,sha256_password";
 
+// In s. The library blocks this thread during the handshake of TLS.
+constexpr unsigned handshake_limit = 2;
+
 void initialize_library() {
     static std::once_flag flag;
     std::call_once(flag, [] { ::mysql_server_init(0, nullptr, nullptr); });
+}
+
+// With TLS, the library reads as if the socket were so, but makes it a blocking one.
+void make_non_blocking(int socket) {
+    if (const int flags = ::fcntl(socket, F_GETFL); flags >= 0)
+        ::fcntl(socket, F_SETFL, flags | O_NONBLOCK);
 }
 
 // A dead peer is noticed in about 5 s.
@@ -88,6 +97,7 @@ void libmariadb_connection::apply_options(const server_login& login) {
         set(MARIADB_OPT_RESTRICTED_AUTH, safe_plugins);
         return;
     }
+    set(MYSQL_OPT_CONNECT_TIMEOUT, &handshake_limit);
     if (!tls.ca_file.empty()) set(MYSQL_OPT_SSL_CA, tls.ca_file.c_str());
     if (!tls.cert_file.empty()) set(MYSQL_OPT_SSL_CERT, tls.cert_file.c_str());
     if (!tls.key_file.empty()) set(MYSQL_OPT_SSL_KEY, tls.key_file.c_str());
@@ -116,6 +126,7 @@ asio::awaitable<server_error> libmariadb_connection::connect(server_login login,
         return status;
     };
     const auto next = [&](int events) {
+        make_non_blocking(::mysql_get_socket(connection_));
         return ::mysql_real_connect_cont(&connected, connection_, events);
     };
     const bool is_done = co_await drive(start, next, give_up_at, duration::max());
@@ -132,13 +143,8 @@ asio::awaitable<server_error> libmariadb_connection::connect(server_login login,
         close();
         co_return server_error{CR_SSL_CONNECTION_ERROR, "the server has no TLS"};
     }
-    const auto socket = ::mysql_get_socket(connection_);
-    keep_alive(socket);
-    // The library reads TLS with SSL_read, which would wait on a socket that blocks.
-    if (::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK) == -1) {
-        close();
-        co_return server_error{CR_CONNECTION_ERROR, "the socket cannot be set not to block"};
-    }
+    make_non_blocking(::mysql_get_socket(connection_));
+    keep_alive(::mysql_get_socket(connection_));
     co_return server_error{};
 }
 

