@@ -28,7 +28,7 @@ constexpr const char* install_program = "/usr/bin/mariadb-install-db";
 constexpr const char* file_options[] = {"--innodb-data-file-path=ibdata1:5M:autoextend",
                                         "--innodb-log-file-size=4M"};
 
-fs::path data_template() {
+fs::path mariadb_template() {
     if (!mariadb_server::is_installed())
         throw std::runtime_error(std::string("NOT RUN: there is no ") + server_program +
                                  "; ./dev test installs it.");
@@ -52,7 +52,7 @@ mariadb_server::mariadb_server(std::vector<std::string> options, variables envir
       environment_(std::move(environment)),
       folder_(parent_of_data()) {
     give_to_server_user(folder_.path());
-    copy_for_server_user(data_template(), folder_.file("data"));
+    copy_for_server_user(mariadb_template(), folder_.file("data"));
     // Another program may take the port between the check and the start.
     for (int attempt = 0; attempt < 10; ++attempt) {
         port_ = free_port();
