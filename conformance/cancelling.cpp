@@ -11,7 +11,7 @@ namespace {
 
 void cancelled_before_it_began(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     std::stop_source stop;
     stop.request_stop();
     const auto why = failure_of([&] {
@@ -23,7 +23,7 @@ void cancelled_before_it_began(fixture& service_fixture) {
 
 void cancelled_wait_ends_at_once(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     std::stop_source stop;
     std::optional<errc> why;
@@ -71,7 +71,7 @@ void cancel_near_release(blocking::client& client, blocking::client& other,
 // Whatever the instant, the lock is free afterwards although its ttl is a minute.
 void cancelled_at_any_moment_leaves_nothing(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     std::minstd_rand random_numbers(7);
     for (int round = 0; round < 80; ++round) {
         cancel_near_release(client, other, random_numbers);
@@ -85,7 +85,7 @@ void cancelled_at_any_moment_leaves_nothing(fixture& service_fixture) {
 // The lock is free: the stop comes during the request, during the reply, or too late.
 void cancelled_while_it_is_granted_leaves_nothing(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), observer(env.target);
+    blocking::client locks(env.target, long_tries), observer(env.target, long_tries);
     std::minstd_rand random_numbers(11);
     std::uniform_int_distribution<int> microseconds(0, 300);
     for (int round = 0; round < 150; ++round) {
@@ -108,7 +108,8 @@ void cancelled_while_it_is_granted_leaves_nothing(fixture& service_fixture) {
 // Many waiters give up at random; the waiters behind them still get the lock.
 void cancelled_waiters_do_not_stop_the_queue(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target), third(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries),
+        third(env.target, long_tries);
     std::minstd_rand random_numbers(13);
     std::uniform_int_distribution<int> microseconds(0, 20000);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});

@@ -9,7 +9,7 @@ namespace {
 
 void many_threads_share_a_client(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     std::atomic<int> served = 0;
     std::vector<std::unique_ptr<background_task>> crowd;
     for (int i = 0; i < 32; ++i)
@@ -33,10 +33,10 @@ void many_threads_share_a_client(fixture& service_fixture) {
 
 void a_crowd_is_served_once_each(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client observer(env.target);
+    blocking::client observer(env.target, long_tries);
     std::vector<std::unique_ptr<blocking::client>> clients;
     for (int i = 0; i < 5; ++i)
-        clients.push_back(std::make_unique<blocking::client>(env.target));
+        clients.push_back(std::make_unique<blocking::client>(env.target, long_tries));
     auto lock = observer.acquire("it", {.ttl = long_ttl});
     overlap_detector gate;
     std::atomic<int> served = 0;
@@ -63,7 +63,7 @@ void a_crowd_is_served_once_each(fixture& service_fixture) {
 void a_thousand_locks_are_renewed(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     std::vector<blocking::held_lock> held;
     for (int i = 0; i < 1000; ++i)
         held.push_back(client.acquire("many/" + std::to_string(i), {.ttl = ttl, .wait = soon}));

@@ -11,7 +11,7 @@ namespace {
 void a_killed_holder_frees_it_after_its_ttl(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     agent holder(env);
     const fencing_token first = holder.acquire("it", ttl);
     holder.process().kill_and_reap();
@@ -22,7 +22,7 @@ void a_killed_holder_frees_it_after_its_ttl(fixture& service_fixture) {
 void a_killed_holder_frees_it_for_a_waiter(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), observer(env.target);
+    blocking::client locks(env.target, long_tries), observer(env.target, long_tries);
     agent holder(env);
     (void)holder.acquire("it", ttl);
     std::atomic<bool> acquired = false;
@@ -42,7 +42,7 @@ void a_killed_holder_frees_it_for_a_waiter(fixture& service_fixture) {
 void a_stopped_holder_wakes_up_as_a_loser(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     agent holder(env);
     const fencing_token first = holder.acquire("it", ttl);
     require_equal(holder.request("watch it"), std::string("watching"), "the holder");
@@ -63,7 +63,7 @@ void a_stopped_holder_wakes_up_as_a_loser(fixture& service_fixture) {
 void a_stopped_holder_loses_even_a_lock_that_nobody_took(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client observer(env.target);
+    blocking::client observer(env.target, long_tries);
     agent holder(env);
     (void)holder.acquire("it", ttl);
     require_equal(holder.request("watch it"), std::string("watching"), "the holder");
@@ -81,7 +81,7 @@ void a_stopped_holder_loses_even_a_lock_that_nobody_took(fixture& service_fixtur
 // A holder that is stopped for less than its ttl keeps the lock.
 void a_short_stop_is_no_loss(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     agent holder(env);
     (void)holder.acquire("it", supported_ttl(service_fixture, 5s));
     require_equal(holder.request("watch it"), std::string("watching"), "the holder");
@@ -96,7 +96,7 @@ void a_short_stop_is_no_loss(fixture& service_fixture) {
 
 void a_process_that_ends_frees_it_at_once(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     agent holder(env);
     (void)holder.acquire("it", long_ttl);
     holder.process().close_input();

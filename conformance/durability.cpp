@@ -19,7 +19,7 @@ lock_options options_with(fixture& service_fixture, durability wanted) {
 
 void the_primary_suffices_by_default(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     auto options = options_with(service_fixture, durability::primary);
     options.wait = wait_bound;
     require(locks.acquire("it", options).owns_lock(), "a lock without a durability was refused");
@@ -27,7 +27,7 @@ void the_primary_suffices_by_default(fixture& service_fixture) {
 
 void levels_that_the_service_lacks_are_refused(fixture& service_fixture, durability wanted) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     require_equal(
         failure_of([&] { (void)locks.acquire("it", options_with(service_fixture, wanted)); }),
         errc::unsupported, "an acquire");
@@ -50,7 +50,7 @@ void disk_is_refused_without_disk(fixture& service_fixture) {
 
 void the_number_of_replicas_has_a_range(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     for (const auto count : {0U, 1001U})
         require_equal(failure_of([&] {
                           (void)locks.acquire(
@@ -61,7 +61,7 @@ void the_number_of_replicas_has_a_range(fixture& service_fixture) {
 
 void a_grant_without_its_replicas_is_undone(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first(env.target), second(env.target);
+    blocking::client first(env.target, long_tries), second(env.target, long_tries);
     const auto options = options_with(service_fixture, durability::replicas(1000));
     require_equal(failure_of([&] { (void)first.acquire("it", options); }), errc::not_durable,
                   "an acquire");
@@ -78,7 +78,8 @@ void a_grant_without_its_replicas_is_undone(fixture& service_fixture) {
 //   releases | B: fails | C: gets it
 void a_waiter_without_its_replicas_passes_the_lock_on(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first(env.target), second(env.target), third(env.target);
+    blocking::client first(env.target, long_tries), second(env.target, long_tries),
+        third(env.target, long_tries);
     auto held = first.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     std::optional<errc> reason;
     background_task durable([&] {

@@ -15,7 +15,7 @@ constexpr lease_options options{.ttl = long_ttl};
 
 void a_leader_leads_until_it_resigns(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     election own_election(locks, "it", options), other_election(other, "it", options);
     auto leadership = own_election.campaign(wait_bound);
     require_equal(other_election.leader().held_by->token, leadership.token(),
@@ -32,7 +32,7 @@ void a_leader_leads_until_it_resigns(fixture& service_fixture) {
 
 void an_election_outlives_the_move_of_its_client(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    std::optional<blocking::client> first(env.target);
+    std::optional<blocking::client> first(std::in_place, env.target, long_tries);
     election own_election(*first, "it", options);
     const blocking::client second(std::move(*first));
     first.reset();
@@ -46,7 +46,8 @@ void an_election_outlives_the_move_of_its_client(fixture& service_fixture) {
 void a_deposed_leader_has_a_successor(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target), observer(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries),
+        observer(env.target, long_tries);
     election own_election(locks, "it", {.ttl = ttl}), other_election(other, "it", options);
     election observed_election(observer, "it");
     auto leadership = own_election.campaign(wait_bound);
@@ -72,7 +73,7 @@ void a_deposed_leader_has_a_successor(fixture& service_fixture) {
 
 void observers_see_that_nobody_leads(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), observer(env.target);
+    blocking::client locks(env.target, long_tries), observer(env.target, long_tries);
     election own_election(locks, "it", options), observed_election(observer, "it");
     auto leadership = own_election.campaign(wait_bound);
     require_equal(observed_election.wait_change({}, 5ms).held_by->token, leadership.token(),

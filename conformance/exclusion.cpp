@@ -24,7 +24,7 @@ void pass_through(blocking::client& locks, overlap_detector& gate, int rounds) {
 
 void threads_never_overlap(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     overlap_detector gate;
     {
         std::vector<std::unique_ptr<background_task>> crowd;
@@ -44,7 +44,7 @@ void clients_never_overlap(fixture& service_fixture) {
         std::vector<std::unique_ptr<background_task>> crowd;
         for (int i = 0; i < 6; ++i)
             crowd.push_back(std::make_unique<background_task>([&] {
-                blocking::client locks(env.target);
+                blocking::client locks(env.target, long_tries);
                 pass_through(locks, gate, 25);
             }));
         for (auto& each : crowd)
@@ -81,7 +81,7 @@ void processes_never_overlap(fixture& service_fixture) {
 
 void held_is_busy_for_everybody_else(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     require(!other.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
             "another client got a lock that is held");
@@ -93,7 +93,7 @@ void held_is_busy_for_everybody_else(fixture& service_fixture) {
 
 void another_name_is_another_lock(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto first_lock = client.acquire("one", {.ttl = long_ttl});
     auto two = other.try_acquire("two", {.ttl = long_ttl});
     require(static_cast<bool>(two), "a lock is busy because another name is held");
@@ -104,7 +104,8 @@ void another_name_is_another_lock(fixture& service_fixture) {
 void nobody_releases_anothers_lock(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 1s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client first(env.target), second(env.target), third(env.target);
+    blocking::client first(env.target, long_tries), second(env.target, long_tries),
+        third(env.target, long_tries);
     auto stale = first.acquire("it", {.ttl = ttl, .max_hold = 1s});
     auto current = second.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     const release_result result = stale.release();

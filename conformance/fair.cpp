@@ -35,7 +35,7 @@ void the_order_of_arrival_is_kept(fixture& service_fixture) {
 // Twice round: each process queues again as soon as it was served.
 void processes_take_turns(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client observer(env.target);
+    blocking::client observer(env.target, long_tries);
     auto lock = observer.acquire("it", fair_options);
     std::vector<std::unique_ptr<agent>> crowd;
     for (std::uint64_t i = 0; i < 5; ++i) {
@@ -60,7 +60,7 @@ void processes_take_turns(fixture& service_fixture) {
 // The holder dies, and its lease ends while newcomers send requests all the time.
 void a_newcomer_never_passes_a_waiter(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), newcomers(env.target);
+    blocking::client locks(env.target, long_tries), newcomers(env.target, long_tries);
     agent holder(env);
     const auto ttl = supported_ttl(service_fixture, 1500ms);
     (void)token_in(holder.request("take fair it " + milliseconds_text(ttl) + " forever"));
@@ -86,7 +86,7 @@ void a_newcomer_never_passes_a_waiter(fixture& service_fixture) {
 // ends.
 void dead_waiters_are_passed_over(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target);
+    blocking::client client(env.target, long_tries);
     auto lock = client.acquire("it", fair_options);
     agent killed(env), stopped(env), alive(env);
     std::uint64_t waiters = 0;
@@ -109,7 +109,7 @@ void dead_waiters_are_passed_over(fixture& service_fixture) {
 // Readers and writers in one queue: W1, two readers, W2, a reader.
 void readers_and_writers_wait_in_one_queue(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", fair_options);
     std::mutex order_mutex;
     std::string order;

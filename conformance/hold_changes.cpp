@@ -32,7 +32,7 @@ bool without_strict_fairness(const capabilities& supported) { return !supported.
 
 void renew_moves_the_end(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     auto lock = locks.acquire("it", writing);
     for (int i = 0; i < 3; ++i) {
         const time_point before = lock.safe_until();
@@ -49,7 +49,7 @@ void renew_moves_the_end(fixture& service_fixture) {
 // Also if the client has not learned of the loss yet.
 void renew_after_a_loss_throws(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), observer(env.target);
+    blocking::client locks(env.target, long_tries), observer(env.target, long_tries);
     auto lock = locks.acquire("it", writing);
     require(observer.force_release("it"), "force_release of a held lock reported no holder");
     require_equal(failure_of([&] { lock.renew(); }), errc::lost, "renew after a forced release");
@@ -61,7 +61,7 @@ void renew_after_a_loss_throws(fixture& service_fixture) {
 // The queue is R1, W, R2: R1 joins the holder, W waits, and R2 waits behind W.
 void a_downgrade_lets_readers_in(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", writing);
     const fencing_token token = lock.token();
     held_lock first, writer, last;
@@ -94,7 +94,7 @@ void a_downgrade_lets_readers_in(fixture& service_fixture) {
 void a_downgraded_hold_is_renewed_and_lost_as_any(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = ttl, .wait = soon});
     const time_point before = lock.safe_until();
     lock.downgrade();
@@ -112,7 +112,7 @@ void a_downgraded_hold_is_renewed_and_lost_as_any(fixture& service_fixture) {
 
 void a_downgrade_after_a_loss_throws(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", writing);
     require(other.force_release("it"), "force_release of a held lock reported no holder");
     auto next = other.acquire("it", writing);
@@ -125,7 +125,7 @@ void a_downgrade_after_a_loss_throws(fixture& service_fixture) {
 // Also if the lock was shared before, where the client need not ask the service.
 void a_downgrade_of_a_reader_that_is_over_throws(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     auto lock = locks.acquire("it", reading);
     lock.downgrade();
     require_equal(lock.state(), lock_state::held, "a reader after a downgrade");
@@ -139,7 +139,8 @@ void require_force_takes_it_from_all(fixture& service_fixture, lock_options opti
     if (!service_fixture.capabilities().loss_is_pushed)
         options.ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target), observer(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries),
+        observer(env.target, long_tries);
     std::vector<held_lock> holds;
     for (int i = 0; i < 3; ++i)
         holds.push_back((i % 2 == 0 ? first_client : second_client).acquire("it", options));
@@ -173,7 +174,7 @@ void force_takes_it_from_all_permit_holders(fixture& service_fixture) {
 void require_unsupported(fixture& service_fixture, const lock_options& options,
                          const std::string& checked) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     require_equal(failure_of([&] { (void)locks.acquire("it", options); }), errc::unsupported,
                   checked);
     require(is_free(locks, "it"), "a refused request left a lock");
@@ -196,7 +197,7 @@ void strict_fairness_is_unsupported(fixture& service_fixture) {
 
 void downgrades_are_unsupported(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     auto lock = locks.acquire("it", writing);
     require_equal(failure_of([&] { lock.downgrade(); }), errc::unsupported, "a downgrade");
     require_equal(lock.state(), lock_state::held, "the state after that");

@@ -15,7 +15,7 @@ namespace {
 
 void inspect_tells_the_truth(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), observer(env.target);
+    blocking::client client(env.target, long_tries), observer(env.target, long_tries);
     require(is_free(observer, "it"), "a lock that was never requested is held");
     auto lock = client.acquire("it", {.ttl = 20s, .wait = soon});
     const lock_info info = observer.inspect("it");
@@ -35,7 +35,8 @@ void inspect_tells_the_truth(fixture& service_fixture) {
 
 void inspect_names_the_holder(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target, {.command = "the teller"}), observer(env.target);
+    blocking::client client(env.target, {.command = "the teller"}),
+        observer(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = 20s, .wait = soon});
     const lock_info info = observer.inspect("it");
     require(info.held_by.has_value(), "a held lock has no holder");
@@ -51,7 +52,7 @@ void inspect_names_the_holder(fixture& service_fixture) {
 
 void inspect_changes_nothing(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), observer(env.target);
+    blocking::client client(env.target, long_tries), observer(env.target, long_tries);
     for (int i = 0; i < 5; ++i)
         (void)observer.inspect("it");
     require(observer.list().empty(), "inspecting a lock made one");
@@ -61,7 +62,7 @@ void inspect_changes_nothing(fixture& service_fixture) {
 
 void inspect_sees_other_processes(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client observer(env.target);
+    blocking::client observer(env.target, long_tries);
     agent holder(env);
     const fencing_token token = holder.acquire("it", long_ttl);
     const lock_info info = observer.inspect("it");
@@ -71,7 +72,7 @@ void inspect_sees_other_processes(fixture& service_fixture) {
 
 void inspect_names_other_processes(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client observer(env.target);
+    blocking::client observer(env.target, long_tries);
     agent holder(env);
     (void)holder.acquire("it", long_ttl);
     const lock_info info = observer.inspect("it");
@@ -90,7 +91,7 @@ std::vector<std::string> names_of(const std::vector<lock_info>& locks) {
 
 void list_shows_what_is_held(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), observer(env.target);
+    blocking::client client(env.target, long_tries), observer(env.target, long_tries);
     require(observer.list().empty(), "a new service has locks");
     auto first_lock = client.acquire("shop/one", {.ttl = long_ttl});
     auto two = client.acquire("shop/two", {.ttl = long_ttl});
@@ -108,7 +109,7 @@ void list_shows_what_is_held(fixture& service_fixture) {
 
 void list_takes_the_prefix_literally(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target);
+    blocking::client client(env.target, long_tries);
     auto star = client.acquire("*", {.ttl = long_ttl});
     auto under = client.acquire("a_b", {.ttl = long_ttl});
     auto plain = client.acquire("axb", {.ttl = long_ttl});
@@ -133,7 +134,7 @@ void its_capabilities_are_the_fixtures(fixture& service_fixture) {
 
 void examine_reports_the_guarantees(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const examination report = locks.examine();
     require(!report.guarantees.backend.empty(), "the guarantee row names no backend");
     require(!report.guarantees.holder_crash.empty() && !report.guarantees.token.empty(),

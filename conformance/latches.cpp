@@ -26,7 +26,8 @@ bool with_latches_and_processes(const capabilities& supported) {
 
 void a_latch_opens_at_zero(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), first(env.target), second(env.target);
+    blocking::client locks(env.target, long_tries), first(env.target, long_tries),
+        second(env.target, long_tries);
     latch own_latch(locks, "it"), other_latch(first, "it"), third_latch(second, "it");
     require(own_latch.try_set(4), "a new latch cannot be set");
     std::atomic<int> released_count = 0;
@@ -49,7 +50,7 @@ void a_latch_opens_at_zero(fixture& service_fixture) {
 
 void a_latch_is_set_only_at_zero(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     latch own_latch(locks, "it"), other_latch(other, "it");
     require(own_latch.try_set(2), "a new latch cannot be set");
     require(!other_latch.try_set(9), "a latch was set while it was counting");
@@ -67,7 +68,7 @@ void a_latch_is_set_only_at_zero(fixture& service_fixture) {
 // the next one.
 void a_latch_set_again_lets_the_old_waiters_go(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     latch own_latch(locks, "it"), other_latch(other, "it");
     require(own_latch.try_set(2), "a new latch cannot be set");
     for (int round = 0; round < 100; ++round) {
@@ -87,7 +88,7 @@ void a_latch_set_again_lets_the_old_waiters_go(fixture& service_fixture) {
 
 void waiters_of_a_latch_are_pushed(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     latch own_latch(locks, "it");
     require(own_latch.try_set(2), "a new latch cannot be set");
     require(!own_latch.wait_for(0s), "it is open before its count is 0");
@@ -96,7 +97,7 @@ void waiters_of_a_latch_are_pushed(fixture& service_fixture) {
     std::atomic<int> released_count = 0;
     for (int i = 0; i < 5; ++i) {
         auto& waiting_client =
-            *clients.emplace_back(std::make_unique<blocking::client>(env.target));
+            *clients.emplace_back(std::make_unique<blocking::client>(env.target, long_tries));
         waiting.push_back(std::make_unique<background_task>([&released_count, &waiting_client] {
             latch other_latch(waiting_client, "it");
             if (other_latch.wait_for(wait_bound)) ++released_count;
@@ -127,7 +128,7 @@ void waiters_of_a_latch_are_pushed(fixture& service_fixture) {
 
 void a_latch_wait_has_an_end(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     latch own_latch(locks, "it"), other_latch(other, "it");
     require(own_latch.try_set(1), "a new latch cannot be set");
     require(!other_latch.wait_for(50ms), "the wait ended although the count did not change");
@@ -149,7 +150,7 @@ void a_latch_wait_has_an_end(fixture& service_fixture) {
 
 void bad_latches_are_refused(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     latch own_latch(locks, "it"), unnamed_latch(locks, ""), short_lived(locks, "it", {.ttl = 1ms});
     require_equal(failure_of([&] { own_latch.try_set(0); }), errc::bad_option, "a count of 0");
     require_equal(failure_of([&] { own_latch.count_down(0); }), errc::bad_option, "a step of 0");
@@ -163,7 +164,7 @@ void bad_latches_are_refused(fixture& service_fixture) {
 
 void an_unknown_latch_is_an_error(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     latch own_latch(locks, "it"), other_latch(other, "it");
     require(!own_latch.inspect().known, "a latch is known before it was set");
     require_equal(failure_of([&] { own_latch.wait(); }), errc::lost,
@@ -185,7 +186,7 @@ void an_unknown_latch_is_an_error(fixture& service_fixture) {
 // fail.
 void a_latch_is_forgotten_after_its_ttl(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     latch own_latch(locks, "it", {.ttl = 1s}), other_latch(other, "it");
     require(own_latch.try_set(1), "a new latch cannot be set");
     std::optional<errc> why;
@@ -199,7 +200,7 @@ void a_latch_is_forgotten_after_its_ttl(fixture& service_fixture) {
 
 void a_latch_counts_other_processes(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     latch own_latch(locks, "it");
     std::vector<agent> crowd;
     for (int i = 0; i < 6; ++i)
@@ -228,7 +229,7 @@ void a_barrier_turns_a_thousand_times(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     std::vector<std::unique_ptr<blocking::client>> clients;
     for (int i = 0; i < 4; ++i)
-        clients.push_back(std::make_unique<blocking::client>(env.target));
+        clients.push_back(std::make_unique<blocking::client>(env.target, long_tries));
     std::array<std::atomic<std::uint32_t>, phases> arrived{};
     std::atomic<int> too_early = 0;
     std::vector<std::unique_ptr<background_task>> crowd;
@@ -251,7 +252,7 @@ void a_barrier_turns_a_thousand_times(fixture& service_fixture) {
 
 void a_barrier_knows_its_parties(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     barrier two(locks, "it", 2), three(locks, "it", 3);
     const auto arrival = two.arrive();
     require_equal(failure_of([&] { (void)three.arrive(); }), errc::bad_option,

@@ -10,7 +10,7 @@ namespace {
 void a_lease_is_renewed_while_held(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 1s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = ttl});
     const time_point first = lock.safe_until();
     const auto why =
@@ -25,7 +25,7 @@ void a_lease_is_renewed_while_held(fixture& service_fixture) {
 void safe_until_is_within_the_ttl(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 5s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const time_point before = boot_clock::now();
     auto lock = locks.acquire("it", {.ttl = ttl});
     const time_point until = lock.safe_until();
@@ -36,7 +36,7 @@ void safe_until_is_within_the_ttl(fixture& service_fixture) {
 void max_hold_ends_it(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 1s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     const time_point begun = boot_clock::now();
     auto lock = client.acquire("it", {.ttl = ttl, .max_hold = 2 * ttl});
     std::atomic<duration::rep> lost_after = 0;
@@ -56,7 +56,7 @@ void max_hold_ends_it(fixture& service_fixture) {
 
 void max_hold_below_the_ttl_ends_it(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target);
+    blocking::client client(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = 10s, .max_hold = 500ms});
     require(eventually([&] { return lock.lost().stop_requested(); }, 5s),
             "a lock with max_hold = 500 ms and ttl = 10 s was not lost");
@@ -67,7 +67,7 @@ void max_hold_below_the_ttl_ends_it(fixture& service_fixture) {
 
 void release_says_the_same_twice(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     require_equal(lock.release(), release_result::released, "the first release");
     require_equal(lock.state(), lock_state::released, "the state after it");
@@ -79,7 +79,7 @@ void release_says_the_same_twice(fixture& service_fixture) {
 void release_after_the_end_does_not_say_released(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 600ms);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     auto lock = locks.acquire("it", {.ttl = ttl, .max_hold = 600ms});
     require(eventually([&] { return lock.state() == lock_state::lost; }),
             "max_hold did not end it");
@@ -93,7 +93,7 @@ void release_after_the_end_does_not_say_released(fixture& service_fixture) {
 void a_lost_lock_tells_once(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), operator_client(env.target);
+    blocking::client client(env.target, long_tries), operator_client(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = ttl});
     std::atomic<int> loss_count = 0;
     const std::stop_callback on_loss(lock.lost(), [&] { ++loss_count; });
@@ -109,7 +109,7 @@ void a_lost_lock_tells_once(fixture& service_fixture) {
 // its lease end.
 void forced_release_is_pushed_to_the_victim(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), operator_client(env.target);
+    blocking::client client(env.target, long_tries), operator_client(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     require(operator_client.force_release("it"), "force_release of a held lock reported no holder");
     require(eventually([&] { return lock.lost().stop_requested(); }, 5s),
@@ -120,7 +120,8 @@ void forced_release_is_pushed_to_the_victim(fixture& service_fixture) {
 void forced_release_passes_the_lock_on(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target), operator_client(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries),
+        operator_client(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = ttl});
     blocking::held_lock next;
     background_task waiting(
@@ -138,7 +139,7 @@ void forced_release_passes_the_lock_on(fixture& service_fixture) {
 
 void force_release_of_a_free_lock_says_so(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     require(!locks.force_release("it"), "force_release of a free lock reported a holder");
 }
 
@@ -146,7 +147,8 @@ void force_release_of_a_free_lock_says_so(fixture& service_fixture) {
 // B keeps the lock.
 void forced_release_compares_the_token(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target), operator_client(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries),
+        operator_client(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     const lock_info shown = operator_client.inspect("it");
     require(shown.held_by.has_value(), "a held lock is shown as free");

@@ -9,7 +9,7 @@ namespace {
 
 void a_dropped_handle_frees_it(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     for (int i = 0; i < 20; ++i) {
         {
             auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
@@ -21,7 +21,7 @@ void a_dropped_handle_frees_it(fixture& service_fixture) {
 
 void assigning_over_a_handle_frees_it(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     lock = client.acquire("next", {.ttl = long_ttl, .wait = wait_bound});
     require_equal(std::string(lock.name()), std::string("next"), "the name of the handle");
@@ -33,7 +33,7 @@ void assigning_over_a_handle_frees_it(fixture& service_fixture) {
 
 void moving_a_handle_keeps_it(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto first = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     const fencing_token token = first.token();
     auto second = std::move(first);
@@ -47,9 +47,9 @@ void moving_a_handle_keeps_it(fixture& service_fixture) {
 
 void a_client_that_ends_frees_its_locks(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client other(env.target);
+    blocking::client other(env.target, long_tries);
     {
-        blocking::client client(env.target);
+        blocking::client client(env.target, long_tries);
         auto first_lock = client.acquire("one", {.ttl = long_ttl});
         auto two = client.acquire("two", {.ttl = long_ttl});
     }
@@ -72,7 +72,7 @@ void an_idle_client_ends_at_once(fixture& service_fixture) {
 void a_handle_that_outlives_its_client_is_lost(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client other(env.target);
+    blocking::client other(env.target, long_tries);
     std::optional<blocking::client> client(std::in_place, env.target);
     auto lock = client->acquire("it", {.ttl = ttl});
     client.reset();
@@ -87,7 +87,7 @@ void a_handle_that_outlives_its_client_is_lost(fixture& service_fixture) {
 void a_waiting_caller_does_not_stop_the_others(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 1s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = other.acquire("it", {.ttl = long_ttl});
     std::stop_source stop;
     background_task waiting([&] {
@@ -108,7 +108,7 @@ void a_waiting_caller_does_not_stop_the_others(fixture& service_fixture) {
 void renewal_needs_no_caller(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 1s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target);
+    blocking::client client(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = ttl});
     require(!eventually([&] { return lock.state() == lock_state::lost; }, 3 * ttl),
             "a lock was lost within three ttls without a call");
@@ -119,7 +119,7 @@ void renewal_needs_no_caller(fixture& service_fixture) {
 // nothing.
 void a_fork_owns_nothing(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client other(env.target);
+    blocking::client other(env.target, long_tries);
     agent holder(env);
     (void)holder.acquire("it", 3s);
     const std::string child_line = holder.request("fork it");
@@ -141,7 +141,7 @@ void require_nothing_of_a_looping_fork(fixture& service_fixture, const std::stri
                                        const std::string& childs_line) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client other(env.target);
+    blocking::client other(env.target, long_tries);
     agent holder(env);
     const auto held = holder.request("loop_fork " + child_action + " it " + milliseconds_text(ttl));
     require(held.starts_with("held "), "the async holder reported: " + held);
@@ -167,7 +167,7 @@ void a_fork_that_uses_its_copy_of_a_client_is_refused(fixture& service_fixture) 
 void a_lock_ends_with_its_holder_although_a_fork_lives(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client other(env.target);
+    blocking::client other(env.target, long_tries);
     agent holder(env);
     (void)holder.request("loop_fork keep it " + milliseconds_text(ttl));
     require_equal(holder.read_reply(), std::string("child lost forked"), "the child");

@@ -21,7 +21,7 @@ bool all_free(blocking::client& observer, const std::vector<std::string>& names)
 
 void a_set_is_acquired_as_one(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     // each server may have to load the script first
     for (const std::string name : {"a", "b", "c"})
         (void)locks.acquire(name, options).release();
@@ -51,7 +51,7 @@ void a_set_is_acquired_as_one(fixture& service_fixture) {
 
 void a_set_is_renewed_as_one(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), observer(env.target);
+    blocking::client locks(env.target, long_tries), observer(env.target, long_tries);
     auto locked = locks.acquire_all({"a", "b"}, options);
     const time_point renewed_at = boot_clock::now();
     locked.renew();
@@ -67,7 +67,7 @@ bool acquires_sets_atomically(const capabilities& supported) { return supported.
 
 void a_free_set_is_one_request(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     // a server may have to load the script first
     (void)locks.acquire_all({"a", "b"}, options).release();
     const auto before = locks.statistics().requests;
@@ -90,7 +90,7 @@ void a_free_set_is_one_request(fixture& service_fixture) {
 
 void a_busy_member_leaves_none(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     auto busy = other.acquire("b", options);
     require(!locks.try_acquire_all({"a", "b", "c"}, no_wait).owns_lock(),
             "a set with a busy lock was acquired");
@@ -107,7 +107,7 @@ void a_busy_member_leaves_none(fixture& service_fixture) {
 // This client gets two of three, another one holds the third: the cancellation comes there.
 void cancelled_before_the_last_leaves_none(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     for (int round = 0; round < 10; ++round) {
         auto busy = other.acquire("c", options);
         std::stop_source stop;
@@ -143,7 +143,7 @@ void cancelled_before_the_last_leaves_none(fixture& service_fixture) {
 // other waits for.
 void opposite_orders_do_not_block(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     overlap_detector gate;
     const auto lock_in_order = [&](blocking::client& locking_client,
                                    const std::vector<std::string>& names) {
@@ -166,7 +166,7 @@ void opposite_orders_do_not_block(fixture& service_fixture) {
 void the_loss_of_one_is_the_loss_of_all(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), operator_client(env.target);
+    blocking::client locks(env.target, long_tries), operator_client(env.target, long_tries);
     auto locked = locks.acquire_all({"a", "b", "c"}, {.ttl = ttl, .wait = wait_bound});
     std::atomic<int> loss_count = 0;
     const std::stop_callback on_loss(locked.lost(), [&] { ++loss_count; });
@@ -188,7 +188,7 @@ void the_loss_of_one_is_the_loss_of_all(fixture& service_fixture) {
 void a_loss_ends_the_wait_for_the_rest(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     auto busy = other.acquire("z", options);
     std::optional<errc> why;
     background_task waiting([&] {
@@ -215,7 +215,7 @@ void a_loss_ends_the_wait_for_the_rest(fixture& service_fixture) {
 void lost_before_the_last_came_leaves_none(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 1s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     auto busy = other.acquire("b", options);
     std::optional<errc> why;
     background_task waiting([&] {
@@ -237,7 +237,7 @@ void lost_before_the_last_came_leaves_none(fixture& service_fixture) {
 
 void bad_sets_are_refused(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const auto refused = [&](std::vector<std::string> names) {
         return failure_of([&] { (void)locks.acquire_all(std::move(names), options); });
     };

@@ -15,7 +15,7 @@ using blocking::timed_mutex;
 
 void a_mutex_is_lockable(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     mutex own_mutex(locks, "it", {.ttl = long_ttl}), same(other, "it", {.ttl = long_ttl});
     {
         const std::unique_lock lock(own_mutex);
@@ -30,7 +30,7 @@ void a_mutex_is_lockable(fixture& service_fixture) {
 // A thread without a hold gets an error, also while another thread has a hold.
 void a_missing_mutex_hold_is_reported(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     mutex tested_mutex(locks, "it", {.ttl = long_ttl});
     recursive_mutex recursive(locks, "again", {.ttl = long_ttl});
     const auto require_no_hold = [&] {
@@ -51,7 +51,7 @@ void a_missing_mutex_hold_is_reported(fixture& service_fixture) {
 
 void threads_share_one_mutex(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     mutex shared(locks, "it", {.ttl = long_ttl});
     overlap_detector gate;
     std::vector<std::unique_ptr<background_task>> crowd;
@@ -72,7 +72,7 @@ void threads_share_one_mutex(fixture& service_fixture) {
 // Opposite orders, many times: std::scoped_lock must not deadlock.
 void scoped_lock_takes_several(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     overlap_detector gate;
     const auto lock_in_order = [&](blocking::client& locking_client, bool forward) {
         mutex a(locking_client, "a", {.ttl = long_ttl}), b(locking_client, "b", {.ttl = long_ttl}),
@@ -97,7 +97,7 @@ void scoped_lock_takes_several(fixture& service_fixture) {
 
 void std_lock_backs_off(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     mutex a(locks, "a", {.ttl = long_ttl}), b(locks, "b", {.ttl = long_ttl});
     auto first_lock = other.acquire("b", {.ttl = long_ttl});
     require_equal(std::try_lock(a, b), 1, "std::try_lock when the second of two is held");
@@ -113,7 +113,7 @@ void std_lock_backs_off(fixture& service_fixture) {
 
 void a_timed_mutex_waits_for_its_time(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     timed_mutex own_mutex(locks, "it", {.ttl = long_ttl}), same(other, "it", {.ttl = long_ttl});
     require(own_mutex.try_lock_for(5s), "a free timed_mutex");
     const auto begun = std::chrono::steady_clock::now();
@@ -132,7 +132,7 @@ void a_timed_mutex_waits_for_its_time(fixture& service_fixture) {
 template <class Mutex>
 void a_mutex_renews_its_hold(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     Mutex tested_mutex(locks, "it", {.ttl = long_ttl});
     const std::unique_lock lock(tested_mutex);
     require_renewal(tested_mutex, other);
@@ -147,7 +147,7 @@ void a_recursive_mutex_is_renewed(fixture& service_fixture) {
 
 void a_mutex_outlives_the_move_of_its_client(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    std::optional<blocking::client> first(env.target);
+    std::optional<blocking::client> first(std::in_place, env.target, long_tries);
     mutex tested_mutex(*first, "it", {.ttl = long_ttl});
     recursive_mutex recursive(*first, "again", {.ttl = long_ttl});
     blocking::client second(std::move(*first));
@@ -159,7 +159,7 @@ void a_mutex_outlives_the_move_of_its_client(fixture& service_fixture) {
 // Longer than nanoseconds can express: such a wait must not become an empty one.
 void a_huge_wait_is_a_wait(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     timed_mutex tested_mutex(locks, "it", {.ttl = long_ttl});
     using hours_of_system = std::chrono::time_point<std::chrono::system_clock, std::chrono::hours>;
     const std::function<bool()> waits[] = {
@@ -183,7 +183,7 @@ void a_huge_wait_is_a_wait(fixture& service_fixture) {
 
 void a_recursive_mutex_is_its_threads(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     recursive_mutex own_mutex(locks, "it", {.ttl = long_ttl});
     own_mutex.lock();
     const fencing_token token = own_mutex.token();
@@ -206,7 +206,7 @@ void a_recursive_mutex_is_its_threads(fixture& service_fixture) {
 // alone, unlock, unlock | free. Neither thread's unlock counts for the other.
 void a_lost_recursive_mutex_is_each_threads_own(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), observer(env.target);
+    blocking::client locks(env.target, long_tries), observer(env.target, long_tries);
     // Where losses are not pushed, a renewal finds them.
     recursive_mutex tested_mutex(locks, "it", {.ttl = supported_ttl(service_fixture, 6s)});
     tested_mutex.lock();
@@ -246,7 +246,7 @@ void a_lost_recursive_mutex_is_each_threads_own(fixture& service_fixture) {
 // Thread ids are reused: 1. A thread ends while it holds the mutex. 2. Another thread gets its id.
 void a_recursive_mutex_is_not_inherited(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     recursive_mutex tested_mutex(locks, "it", {.ttl = long_ttl});
     std::thread::id first;
     std::thread([&] {
@@ -265,7 +265,7 @@ void a_recursive_mutex_is_not_inherited(fixture& service_fixture) {
 // The wait would never end: std::errc::resource_deadlock_would_occur, as the standard allows.
 void a_mutex_is_not_locked_twice_by_its_thread(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     mutex tested_mutex(locks, "it", {.ttl = long_ttl});
     tested_mutex.lock();
     require_equal(failure_of([&] { tested_mutex.lock(); }), errc::deadlock, "a second lock");
@@ -284,7 +284,7 @@ void a_mutex_is_not_locked_twice_by_its_thread(fixture& service_fixture) {
 void unlock_after_a_loss_does_nothing(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 600ms);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     mutex own_mutex(locks, "it", {.ttl = ttl, .max_hold = 600ms});
     own_mutex.lock();
     auto next = other.acquire("it", {.ttl = long_ttl, .wait = ttl + takeover_time});

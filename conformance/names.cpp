@@ -57,7 +57,7 @@ std::vector<std::string> odd_names() {
 
 void odd_names_do_not_collide(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     std::vector<blocking::held_lock> held;
     for (const std::string& name : odd_names()) {
         auto lock = client.try_acquire(name, {.ttl = long_ttl});
@@ -78,7 +78,7 @@ void odd_names_do_not_collide(fixture& service_fixture) {
 
 void odd_names_are_listed_as_they_are(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target);
+    blocking::client client(env.target, long_tries);
     std::vector<blocking::held_lock> held;
     std::vector<std::string> wanted = odd_names(), listed;
     for (const std::string& name : wanted)
@@ -94,7 +94,7 @@ void odd_names_are_listed_as_they_are(fixture& service_fixture) {
 
 void odd_names_can_be_waited_for(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     for (const std::string& name : odd_names()) {
         auto lock = client.acquire(name, {.ttl = long_ttl, .wait = soon});
         std::atomic<bool> acquired = false;
@@ -113,7 +113,7 @@ void odd_names_can_be_waited_for(fixture& service_fixture) {
 
 void bad_names_are_refused(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const std::string bad[] = {"",     std::string(513, 'x'),  "a\nb", "a\rb",
                                "a\tb", std::string("a\0b", 3), "\x01", "a\x1f",
                                "\x7f"};
@@ -132,7 +132,7 @@ void bad_names_are_refused(fixture& service_fixture) {
 
 void bad_options_are_refused(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const auto& capabilities = service_fixture.capabilities();
     const lock_options bad[] = {
         {.ttl = 0s},
@@ -161,7 +161,7 @@ void bad_options_are_refused(fixture& service_fixture) {
 
 void good_limits_are_accepted(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const auto& capabilities = service_fixture.capabilities();
     const auto brief = locks.acquire("short", {.ttl = capabilities.least_ttl, .wait = soon});
     require(static_cast<bool>(brief), "the least ttl");
@@ -174,7 +174,7 @@ void good_limits_are_accepted(fixture& service_fixture) {
 // A hold never ends earlier than its caller requested.
 void a_ttl_between_two_units_is_rounded_up(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const auto unit = service_fixture.capabilities().ttl_granularity;
     const duration ttl = supported_ttl(service_fixture, soon) + unit / 2;
     const auto begun = boot_clock::now();

@@ -15,7 +15,7 @@ constexpr try_options no_wait{.ttl = long_ttl};
 
 void an_owner_enters_again_without_asking(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     lock_owner owner(locks);
     auto outer = owner.acquire("it", options);
     const auto before = locks.statistics().requests;
@@ -29,7 +29,7 @@ void an_owner_enters_again_without_asking(fixture& service_fixture) {
 
 void the_last_handle_releases(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     lock_owner owner(locks);
     auto outer = owner.acquire("it", options);
     { const auto inner = owner.acquire("it", options); }
@@ -46,7 +46,7 @@ void the_last_handle_releases(fixture& service_fixture) {
 
 void owners_keep_each_other_out(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     lock_owner owner(locks), other_owner(locks);
     auto own_lock = owner.acquire("it", options);
     require(!other_owner.try_acquire("it", no_wait).owns_lock(),
@@ -65,7 +65,7 @@ void owners_keep_each_other_out(fixture& service_fixture) {
 // first thread's acquire, it waits for the first thread and shares its hold.
 void an_owner_may_be_many_threads(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     lock_owner owner(locks);
     auto busy = other.acquire("it", options);
     std::vector<held_lock> handles(4);
@@ -96,7 +96,7 @@ void an_owner_may_be_many_threads(fixture& service_fixture) {
 void entering_again_meets_the_loss(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), operator_client(env.target);
+    blocking::client locks(env.target, long_tries), operator_client(env.target, long_tries);
     lock_owner owner(locks);
     for (int round = 0; round < 10; ++round) {
         auto outer = owner.acquire("it", {.ttl = ttl, .wait = wait_bound});
@@ -129,7 +129,7 @@ void entering_again_meets_the_loss(fixture& service_fixture) {
 // The owner's first attempt is cancelled in the queue: the second takes its place.
 void a_cancelled_attempt_leaves_the_turn_to_the_other(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     lock_owner owner(locks);
     auto busy = other.acquire("it", options);
     std::stop_source stop;
@@ -155,7 +155,7 @@ void a_cancelled_attempt_leaves_the_turn_to_the_other(fixture& service_fixture) 
 // released.
 void an_owner_acquires_a_set_around_its_lock(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     lock_owner owner(locks);
     auto own_lock = owner.acquire("b", options);
     auto locked = owner.acquire_all({"c", "b", "a"}, options);
@@ -178,7 +178,7 @@ void an_owner_acquires_a_set_around_its_lock(fixture& service_fixture) {
 // Another client holds c: a is released, and b stays with its owner.
 void a_failed_set_leaves_the_owners_lock(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     lock_owner owner(locks);
     auto own_lock = owner.acquire("b", options);
     auto busy = other.acquire("c", options);
@@ -199,7 +199,7 @@ void a_failed_set_leaves_the_owners_lock(fixture& service_fixture) {
 void a_set_meets_the_loss_of_an_owned_lock(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), operator_client(env.target);
+    blocking::client locks(env.target, long_tries), operator_client(env.target, long_tries);
     lock_owner owner(locks);
     auto own_lock = owner.acquire("b", {.ttl = ttl, .wait = wait_bound});
     require(operator_client.force_release("b"), "force_release reported no holder");
@@ -216,7 +216,7 @@ void a_set_meets_the_loss_of_an_owned_lock(fixture& service_fixture) {
 // Two of three permits, then all three: the first two would have to be released before.
 void an_owner_gets_no_fewer_permits_than_it_asks_for(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     lock_owner owner(locks);
     const auto permit_options = [](std::uint32_t permits) {
         return lock_options{.ttl = long_ttl,
@@ -240,7 +240,7 @@ void an_owner_gets_no_fewer_permits_than_it_asks_for(fixture& service_fixture) {
 // One acquire of the owner waits in the queue, while tries of the same owner go on.
 void a_second_attempt_of_an_owner_shares_the_hold(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     lock_owner owner(locks);
     auto busy = other.acquire("it", options);
     held_lock first_lock, second_lock;

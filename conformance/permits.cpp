@@ -61,7 +61,7 @@ void never_more_permits_than_there_are(fixture& service_fixture) {
     std::vector<std::unique_ptr<background_task>> crowd;
     for (int i = 0; i < 6; ++i)
         crowd.push_back(std::make_unique<background_task>([&, i] {
-            blocking::client locks(env.target);
+            blocking::client locks(env.target, long_tries);
             for (int round = 0; round < 25; ++round) {
                 const int permits = 1 + (round + i) % 3;
                 auto hold =
@@ -75,7 +75,7 @@ void never_more_permits_than_there_are(fixture& service_fixture) {
     for (auto& each : crowd)
         each->get();
     require(counter.highest() <= 3, "more permits than the total were in use");
-    blocking::client observer(env.target);
+    blocking::client observer(env.target, long_tries);
     require(has_waiters(service_fixture, observer, "it", 0) && is_free(observer, "it"),
             "a lock is held when all threads are done");
 }
@@ -88,7 +88,7 @@ std::int64_t free_permits(blocking::client& observer) {
 
 void permits_are_held_together(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     require_equal(free_permits(first_client), std::int64_t{-1},
                   "the free permits of an unknown semaphore");
     auto first = first_client.acquire("it", permit_options(2, 4));
@@ -123,7 +123,7 @@ void permits_are_held_together(fixture& service_fixture) {
 // A has 2 of 3, B waits for 3, C asks for 1, which is free: it waits behind B.
 void many_permits_are_not_starved_by_few(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     auto first = first_client.acquire("it", permit_options(2, 3));
     held_lock large_hold, small_hold;
     background_task large_request(
@@ -148,7 +148,7 @@ void many_permits_are_not_starved_by_few(fixture& service_fixture) {
 void a_killed_holders_permits_come_back(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     agent holder(env);
     (void)token_in(holder.request("take permits it " + milliseconds_text(ttl) + " forever 2 3"));
     auto beside = locks.acquire("it", permit_options(1));
@@ -163,7 +163,7 @@ void a_killed_holders_permits_come_back(fixture& service_fixture) {
 
 void more_permits_let_waiters_in_at_once(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     auto all_permits = first_client.acquire("it", permit_options(2, 2));
     held_lock first, second;
     background_task waits([&] { first = first_client.acquire("it", permit_options(1)); });
@@ -181,7 +181,7 @@ void more_permits_let_waiters_in_at_once(fixture& service_fixture) {
 
 void fewer_permits_wait_for_those_that_are_out(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     std::vector<held_lock> holds;
     for (int i = 0; i < 4; ++i)
         holds.push_back(first_client.acquire("it", permit_options(1, 4)));
@@ -206,7 +206,7 @@ void fewer_permits_wait_for_those_that_are_out(fixture& service_fixture) {
 // B waits for 3 of 3, and then the total becomes 2: B can never be served, and C behind it must be.
 void a_waiter_for_more_permits_than_the_total_fails(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     auto first = first_client.acquire("it", permit_options(1, 3));
     background_task large_request([&] {
         const auto why = failure_of([&] { (void)second_client.acquire("it", permit_options(3)); });
@@ -228,7 +228,7 @@ void a_waiter_for_more_permits_than_the_total_fails(fixture& service_fixture) {
 
 void wrong_permits_leave_nothing_behind(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const auto require_refused = [&](const lock_options& options, const std::string& checked) {
         const auto try_wrong_permits = [&] { (void)locks.acquire("it", options); };
         require_equal(failure_of(try_wrong_permits), errc::bad_option, checked);
@@ -252,11 +252,11 @@ void wrong_permits_leave_nothing_behind(fixture& service_fixture) {
 void the_number_of_permits_outlives_the_holders(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
     {
-        blocking::client locks(env.target);
+        blocking::client locks(env.target, long_tries);
         (void)locks.acquire("it", permit_options(1, 2)).release();
         locks.resize("other", 3);
     }
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     require_equal(locks.inspect("it").permits, std::uint32_t{2}, "the total");
     require_equal(free_permits(locks), std::int64_t{2}, "the free permits when none is in use");
     auto all_permits = locks.acquire("it", permit_options(2));
@@ -270,7 +270,7 @@ void the_number_of_permits_outlives_the_holders(fixture& service_fixture) {
 
 void each_hold_of_permits_has_a_later_token(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     fencing_token newest;
     std::vector<held_lock> holds;
     for (int i = 0; i < 6; ++i) {
@@ -288,7 +288,7 @@ void each_hold_of_permits_has_a_later_token(fixture& service_fixture) {
 
 void the_modes_keep_each_other_out(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     constexpr try_options reading{.ttl = long_ttl, .mode = lock_mode::shared};
     constexpr try_options writing{.ttl = long_ttl};
     {
@@ -314,7 +314,7 @@ void the_modes_keep_each_other_out(fixture& service_fixture) {
 // An operator who has seen one hold means no later one.
 void force_by_token_leaves_later_permits(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     auto first = locks.acquire("it", permit_options(1, 2));
     auto second = locks.acquire("it", permit_options(1, 2));
     require(locks.force_release("it", first.token()), "the first hold was not found");

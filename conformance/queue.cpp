@@ -26,7 +26,7 @@ void the_queue_is_served_in_order(fixture& service_fixture) {
 void a_killed_waiter_is_passed_over(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), observer(env.target);
+    blocking::client client(env.target, long_tries), observer(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = ttl});
     agent first(env), second(env);
     first.send("acquire it " + milliseconds_text(ttl) + " forever");
@@ -45,7 +45,7 @@ void a_killed_waiter_is_passed_over(fixture& service_fixture) {
 void a_stopped_waiter_is_passed_over(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), observer(env.target);
+    blocking::client client(env.target, long_tries), observer(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = ttl});
     agent first(env), second(env);
     first.send("acquire it " + milliseconds_text(ttl) + " forever");
@@ -68,7 +68,7 @@ void a_stopped_waiter_is_passed_over(fixture& service_fixture) {
 // Between the release and the waiter's grant no newcomer gets the lock, however quick it is.
 void a_release_hands_over_to_a_waiter(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     for (int round = 0; round < 20; ++round) {
         auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
         std::atomic<bool> tried = false;
@@ -89,7 +89,7 @@ void a_release_hands_over_to_a_waiter(fixture& service_fixture) {
 void a_lone_killed_waiter_blocks_nobody(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), observer(env.target);
+    blocking::client client(env.target, long_tries), observer(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = ttl});
     agent waiter(env);
     waiter.send("acquire it " + milliseconds_text(ttl) + " forever");
@@ -103,7 +103,7 @@ void a_lone_killed_waiter_blocks_nobody(fixture& service_fixture) {
 void the_count_of_waiters_returns_to_nothing(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     std::vector<std::unique_ptr<background_task>> crowd;
     for (int i = 0; i < 10; ++i)
@@ -123,7 +123,7 @@ void the_count_of_waiters_returns_to_nothing(fixture& service_fixture) {
 
 void killed_waiters_are_forgotten(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target);
+    blocking::client client(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     {
         agent first(env), second(env);

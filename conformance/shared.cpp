@@ -28,7 +28,7 @@ bool with_fenced_sharing(const capabilities& supported) {
 
 void readers_share(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     auto first = first_client.acquire("it", reading);
     auto second = first_client.try_acquire("it", try_reading);
     auto third = second_client.acquire("it", reading);
@@ -47,7 +47,7 @@ void readers_share(fixture& service_fixture) {
 
 void a_writer_excludes_readers(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     auto writer = first_client.acquire("it", writing);
     require(!second_client.try_acquire("it", try_reading).owns_lock() &&
                 !first_client.try_acquire("it", try_reading).owns_lock(),
@@ -84,7 +84,7 @@ void a_crowd_reads_and_writes(fixture& service_fixture) {
     std::vector<std::unique_ptr<background_task>> crowd;
     for (int i = 0; i < 6; ++i)
         crowd.push_back(std::make_unique<background_task>([&, i] {
-            blocking::client locks(env.target);
+            blocking::client locks(env.target, long_tries);
             for (int round = 0; round < 25; ++round) {
                 const bool writes = (round + i) % 4 == 0;
                 auto lock = locks.acquire("it", writes ? writing : reading);
@@ -95,7 +95,7 @@ void a_crowd_reads_and_writes(fixture& service_fixture) {
     for (auto& each : crowd)
         each->get();
     require(!record.is_torn, "a thread read beside a writer, or two threads wrote");
-    blocking::client observer(env.target);
+    blocking::client observer(env.target, long_tries);
     require(has_waiters(service_fixture, observer, "it", 0) && is_free(observer, "it"),
             "a lock is held when all threads are done");
 }
@@ -103,7 +103,7 @@ void a_crowd_reads_and_writes(fixture& service_fixture) {
 // R1 reads, W waits, R2 comes: it waits behind W.
 void a_waiting_writer_is_not_starved(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client readers(env.target), writers(env.target);
+    blocking::client readers(env.target, long_tries), writers(env.target, long_tries);
     auto first = readers.acquire("it", reading);
     held_lock writer, late_reader;
     background_task writes([&] { writer = writers.acquire("it", writing); });
@@ -124,7 +124,8 @@ void a_waiting_writer_is_not_starved(fixture& service_fixture) {
 // All inside at the same time: each waits there for the others.
 void readers_behind_a_writer_come_in_together(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client writers(env.target), first_client(env.target), second_client(env.target);
+    blocking::client writers(env.target, long_tries), first_client(env.target, long_tries),
+        second_client(env.target, long_tries);
     auto writer = writers.acquire("it", writing);
     std::atomic<int> inside = 0;
     std::vector<std::unique_ptr<background_task>> crowd;
@@ -145,7 +146,7 @@ void readers_behind_a_writer_come_in_together(fixture& service_fixture) {
 // R1 reads, W waits, R2 waits behind W; W gives up, and nothing excludes R2 any more.
 void a_writer_that_gives_up_lets_readers_pass(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client readers(env.target), writers(env.target);
+    blocking::client readers(env.target, long_tries), writers(env.target, long_tries);
     auto first = readers.acquire("it", reading);
     std::stop_source enough;
     background_task writes([&] {
@@ -167,7 +168,7 @@ void a_writer_that_gives_up_lets_readers_pass(fixture& service_fixture) {
 // The same with a writer that is killed while it waits.
 void a_killed_writer_lets_readers_pass(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client readers(env.target);
+    blocking::client readers(env.target, long_tries);
     auto first = readers.acquire("it", reading);
     agent writer(env);
     writer.send("take exclusive it 60000 forever");
@@ -181,7 +182,7 @@ void a_killed_writer_lets_readers_pass(fixture& service_fixture) {
 void a_killed_reader_leaves_after_its_ttl(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     agent reader(env);
     auto beside = locks.acquire("it", reading);
     require_equal(token_in(reader.request("take shared it " + milliseconds_text(ttl) + " forever")),
@@ -199,7 +200,7 @@ void a_killed_reader_leaves_after_its_ttl(fixture& service_fixture) {
 
 void readers_of_a_phase_have_one_token(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     auto first = first_client.acquire("it", reading);
     auto second = second_client.acquire("it", reading);
     require(static_cast<bool>(first.token()), "a reader has no token");
@@ -221,7 +222,7 @@ void readers_of_a_phase_have_one_token(fixture& service_fixture) {
 
 void an_owner_that_reads_cannot_write(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     blocking::lock_owner owner(locks);
     auto reads = owner.acquire("it", reading);
     auto second_hold = owner.acquire("it", reading);

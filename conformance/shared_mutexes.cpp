@@ -46,7 +46,7 @@ bool with_permits(const capabilities& supported) { return supported.permits; }
 // All readers are inside one object at the same time: each waits there for the others.
 void threads_read_one_shared_mutex_together(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     shared_mutex tested_lock(locks, "it", options);
     std::atomic<int> inside = 0;
     std::vector<std::unique_ptr<background_task>> crowd;
@@ -66,7 +66,7 @@ void threads_read_one_shared_mutex_together(fixture& service_fixture) {
 
 void a_shared_mutex_keeps_writers_alone(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     shared_mutex tested_lock(locks, "it", options);
     long value = 0;
     std::atomic<bool> torn = false;
@@ -94,7 +94,7 @@ void a_shared_mutex_keeps_writers_alone(fixture& service_fixture) {
 
 void a_shared_timed_mutex_waits_for_its_time(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     shared_timed_mutex own_mutex(locks, "it", options), same(other, "it", options);
     require(own_mutex.try_lock_shared_for(5s) && same.try_lock_shared(),
             "readers exclude each other");
@@ -115,7 +115,7 @@ void a_shared_timed_mutex_waits_for_its_time(fixture& service_fixture) {
 
 void a_shared_mutex_is_downgraded(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     shared_mutex own_mutex(locks, "it", options), same(other, "it", options);
     require_equal(failure_of([&] { own_mutex.downgrade(); }), errc::not_held,
                   "a downgrade without a hold");
@@ -135,7 +135,7 @@ void a_shared_mutex_is_downgraded(fixture& service_fixture) {
 template <class Mutex>
 void an_unlock_after_a_loss_is_nobody_elses(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), observer(env.target);
+    blocking::client locks(env.target, long_tries), observer(env.target, long_tries);
     Mutex tested_lock(locks, "it", options);
     tested_lock.lock();
     std::atomic<bool> unlocked = false;
@@ -183,7 +183,7 @@ void require_missing_hold_reported(Lock& tested_lock, const std::function<void()
 
 void a_missing_shared_mutex_hold_is_reported(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     shared_mutex tested_lock(locks, "it", options);
     require_missing_hold_reported(
         tested_lock, [&] { tested_lock.lock_shared(); }, [&] { tested_lock.unlock_shared(); });
@@ -191,7 +191,7 @@ void a_missing_shared_mutex_hold_is_reported(fixture& service_fixture) {
 
 void a_missing_permit_is_reported(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     semaphore tested_lock(locks, "it", 2, options);
     require_missing_hold_reported(
         tested_lock, [&] { tested_lock.acquire(); }, [&] { tested_lock.release(); });
@@ -199,7 +199,7 @@ void a_missing_permit_is_reported(fixture& service_fixture) {
 
 void threads_use_one_semaphore(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     semaphore tested_lock(locks, "it", 3, options);
     std::atomic<int> inside = 0;
     std::atomic<bool> too_many = false;
@@ -222,7 +222,7 @@ void threads_use_one_semaphore(fixture& service_fixture) {
 
 void a_semaphore_counts(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     semaphore own_semaphore(locks, "it", 2, options), same(other, "it", 2, options);
     require(own_semaphore.try_acquire() && same.try_acquire_for(5s),
             "two of two permits were not granted");
@@ -250,7 +250,7 @@ void a_semaphore_counts(fixture& service_fixture) {
 
 void a_shared_mutex_is_renewed(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     shared_mutex tested_lock(locks, "it", options);
     const std::shared_lock inside(tested_lock);
     require_renewal(tested_lock, other);
@@ -258,7 +258,7 @@ void a_shared_mutex_is_renewed(fixture& service_fixture) {
 
 void a_permit_is_renewed(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     semaphore tested_lock(locks, "it", 2, options);
     tested_lock.acquire();
     require_renewal(tested_lock, other);
@@ -267,7 +267,7 @@ void a_permit_is_renewed(fixture& service_fixture) {
 
 void a_shared_mutex_outlives_the_move_of_its_client(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    std::optional<blocking::client> first(env.target);
+    std::optional<blocking::client> first(std::in_place, env.target, long_tries);
     shared_mutex tested_lock(*first, "it", options);
     blocking::client second(std::move(*first));
     first.reset();
@@ -277,7 +277,7 @@ void a_shared_mutex_outlives_the_move_of_its_client(fixture& service_fixture) {
 
 void a_semaphore_outlives_the_move_of_its_client(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    std::optional<blocking::client> first(env.target);
+    std::optional<blocking::client> first(std::in_place, env.target, long_tries);
     semaphore tested_lock(*first, "it", 2, options);
     blocking::client second(std::move(*first));
     first.reset();
@@ -289,7 +289,7 @@ void a_semaphore_outlives_the_move_of_its_client(fixture& service_fixture) {
 // The total that a process named at its start does not matter after the total has changed.
 void a_semaphore_follows_a_resize(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     semaphore own_semaphore(locks, "it", 1, options), same(other, "it", 1, options);
     require(own_semaphore.try_acquire() && !same.try_acquire(), "not one of one permit is in use");
     same.resize(2);
@@ -317,7 +317,7 @@ void require_waiting(const test_service& env, const capabilities& supported,
                      blocking::client& waiting_client, const std::function<void()>& start_wait) {
     const auto before = waiting_client.statistics().requests;
     start_wait();
-    blocking::client observer(env.target);
+    blocking::client observer(env.target, long_tries);
     const bool waits =
         supported.modes_share_queue
             ? has_waiters(observer, "it", 1)
@@ -330,7 +330,7 @@ void require_waiting(const test_service& env, const capabilities& supported,
 // again.
 void a_resize_disturbs_no_waiter(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     auto all_permits = other.acquire("it", all_of_three);
     semaphore tested_lock(locks, "it", 3, options);
     const auto pass = [&] {
@@ -356,7 +356,7 @@ void a_resize_disturbs_no_waiter(fixture& service_fixture) {
 // The service has accepted the total of a caller that then gave up waiting.
 void a_resize_disturbs_no_waiter_that_gave_up(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     auto all_permits = other.acquire("it", all_of_three);
     semaphore tested_lock(locks, "it", 3, options);
     std::stop_source enough;

@@ -138,7 +138,7 @@ void require_order_of_arrival(const test_service& env, std::size_t clients, std:
                               lock_options options) {
     std::vector<std::unique_ptr<blocking::client>> lock_clients;
     for (std::size_t i = 0; i < clients; ++i)
-        lock_clients.push_back(std::make_unique<blocking::client>(env.target));
+        lock_clients.push_back(std::make_unique<blocking::client>(env.target, long_tries));
     auto first_hold = lock_clients[0]->acquire("it", options);
     std::mutex order_mutex;
     std::vector<std::size_t> order, expected;

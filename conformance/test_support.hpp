@@ -67,6 +67,14 @@ void require_equal(const A& actual, const B& expected, const std::string& checke
         throw failure(checked + ": " + to_text(actual) + " instead of " + to_text(A(expected)));
 }
 
+// For a first connection on a busy machine, and tests of which the limit is not the subject.
+inline client_options long_try_options() {
+    client_options options;
+    options.try_limit = 10s;
+    return options;
+}
+inline const client_options long_tries = long_try_options();
+
 // Evaluates `effect` again and again, for at most `bound`.
 [[nodiscard]] bool eventually(const std::function<bool()>& effect, duration bound = soon);
 

@@ -23,7 +23,7 @@ private:
 
 void tokens_grow_over_releases(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     token_order newest;
     for (int i = 0; i < 50; ++i) {
         auto lock = (i % 3 == 0 ? first_client : second_client)
@@ -36,7 +36,7 @@ void tokens_grow_over_releases(fixture& service_fixture) {
 void tokens_grow_over_expiry_and_force(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 500ms);
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     token_order newest;
     auto stale = first_client.acquire("it", {.ttl = ttl, .max_hold = 500ms});
     newest.require_later(stale.token(), "nothing");
@@ -53,7 +53,7 @@ void tokens_grow_over_hand_offs(fixture& service_fixture) {
     std::vector<std::unique_ptr<background_task>> crowd;
     for (int i = 0; i < 5; ++i)
         crowd.push_back(std::make_unique<background_task>([&] {
-            blocking::client locks(env.target);
+            blocking::client locks(env.target, long_tries);
             for (int round = 0; round < 30; ++round) {
                 auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
                 newest.require_later(lock.token(), "a hand-off");
@@ -66,7 +66,7 @@ void tokens_grow_over_hand_offs(fixture& service_fixture) {
 
 void one_client_passes_later_tokens_among_its_threads(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     token_order newest;  // only the lock's holder uses it
     std::vector<std::unique_ptr<background_task>> crowd;
     for (int i = 0; i < 5; ++i)
@@ -96,7 +96,7 @@ void tokens_grow_over_service_restarts(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 2s);
     const test_service env = service_fixture.make_test_service();
     if (!env.restart) return;
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     token_order newest;
     for (int i = 0; i < 3; ++i) {
         {
@@ -104,7 +104,7 @@ void tokens_grow_over_service_restarts(fixture& service_fixture) {
             newest.require_later(lock.token(), "a service restart");
         }
         env.restart();
-        blocking::client fresh(env.target);
+        blocking::client fresh(env.target, long_tries);
         auto lock = fresh.acquire("it", {.ttl = ttl, .wait = 20s});
         newest.require_later(lock.token(), "a service restart, for a fresh client");
     }
@@ -112,7 +112,7 @@ void tokens_grow_over_service_restarts(fixture& service_fixture) {
 
 void a_hold_without_a_token_changes_no_order(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     token_order newest;
     for (int i = 0; i < 5; ++i) {
         auto fenced = locks.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
@@ -126,7 +126,7 @@ void a_hold_without_a_token_changes_no_order(fixture& service_fixture) {
 
 void a_waiter_may_ask_for_no_token(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     auto first = other.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     blocking::held_lock plain;
     background_task waiting([&] {
@@ -144,7 +144,7 @@ void a_waiter_may_ask_for_no_token(fixture& service_fixture) {
 // A service that numbers each hold needs the number of this one, too.
 void a_hold_without_a_token_is_renewed(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     const auto& supported = service_fixture.capabilities();
     std::vector<lock_mode> modes{lock_mode::exclusive};
     if (supported.shared) modes.push_back(lock_mode::shared);

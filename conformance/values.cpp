@@ -25,7 +25,7 @@ bool without_caller_values(const capabilities& supported) { return !supported.ca
 
 void a_caller_value_holds_like_any_other(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     auto lock = locks.try_acquire_as("it", "ticket 1", no_wait);
     require(lock.owns_lock() && lock.token(), "a free lock was not granted with a token");
     require(!other.try_acquire("it", no_wait).owns_lock(), "it did not exclude another client");
@@ -42,7 +42,7 @@ void a_caller_value_holds_like_any_other(fixture& service_fixture) {
 // The release of such a hold wakes the waiters, and a polling caller gets a lock that becomes free.
 void a_caller_value_may_wait(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     auto first = locks.acquire_as("it", "ticket 1", options);
     held_lock second;
     background_task waiting([&] { second = other.acquire("it", options); });
@@ -61,7 +61,7 @@ void a_caller_value_may_wait(fixture& service_fixture) {
 
 void a_cancelled_wait_under_a_caller_value_leaves_nothing(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     for (int round = 0; round < 10; ++round) {
         auto busy = other.acquire("it", options);
         std::stop_source stop;
@@ -85,7 +85,7 @@ void a_cancelled_wait_under_a_caller_value_leaves_nothing(fixture& service_fixtu
 void the_stored_value_adopts_the_hold(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     require(!other.adopt("it", "ticket 1", no_wait).owns_lock(), "a free lock was adopted");
     require(is_free(other, "it"), "adopting made a new hold");
     auto first = locks.acquire_as("it", "ticket 1", {.ttl = ttl, .wait = wait_bound});
@@ -106,7 +106,7 @@ void the_stored_value_adopts_the_hold(fixture& service_fixture) {
 void an_adopted_hold_outlives_its_first_holder(fixture& service_fixture) {
     const duration ttl = supported_ttl(service_fixture, 1s);
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target), other(env.target);
+    blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     agent taker(env);
     const auto first = token_in(taker.request("try it " + milliseconds_text(ttl) + " ticket"));
     auto own_lock = locks.adopt("it", "ticket", {.ttl = ttl});
@@ -121,7 +121,7 @@ void an_adopted_hold_outlives_its_first_holder(fixture& service_fixture) {
 
 void bad_values_are_refused(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const auto refused = [&](const std::string& value, lock_options lock_settings = options) {
         return failure_of([&] { (void)locks.acquire_as("it", value, lock_settings); });
     };
@@ -140,7 +140,7 @@ void bad_values_are_refused(fixture& service_fixture) {
 // The service must not grant the lock under another value than the caller's.
 void caller_values_are_refused(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const auto taking = failure_of([&] { (void)locks.try_acquire_as("it", "ticket", no_wait); });
     require_equal(taking, errc::unsupported, "acquiring under a caller's value");
     const auto adopting = failure_of([&] { (void)locks.adopt("it", "ticket", no_wait); });

@@ -9,7 +9,7 @@ namespace {
 
 void try_sends_one_request(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     require(other.try_acquire("it", {.ttl = long_ttl}).owns_lock(), "try_acquire of a free lock");
     require(eventually([&] { return is_free(other, "it"); }), "a dropped handle kept its lock");
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
@@ -20,7 +20,7 @@ void try_sends_one_request(fixture& service_fixture) {
 
 void wait_of_zero_sends_one_request(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto free_lock = other.acquire("free", {.ttl = long_ttl, .wait = 0s});
     require(static_cast<bool>(free_lock), "wait = 0 on a free lock");
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
@@ -30,7 +30,7 @@ void wait_of_zero_sends_one_request(fixture& service_fixture) {
 
 void bounded_wait_ends_after_its_time(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     const time_point begun = boot_clock::now();
     const auto why =
@@ -46,7 +46,7 @@ void bounded_wait_ends_after_its_time(fixture& service_fixture) {
 
 void bounded_wait_gets_it_in_time(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     background_task waiting(
         [&] { (void)other.acquire("it", {.ttl = long_ttl, .wait = long_ttl}); });
@@ -58,7 +58,7 @@ void bounded_wait_gets_it_in_time(fixture& service_fixture) {
 // Contention is an answer: an empty handle, and no place in the queue is left.
 void try_acquire_for_waits(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = other.try_acquire_for("it", wait_bound, {.ttl = long_ttl});
     require(lock.owns_lock(), "try_acquire_for of a free lock");
     const time_point begun = boot_clock::now();
@@ -83,7 +83,7 @@ void try_acquire_for_waits(fixture& service_fixture) {
 // The ttl is a minute: only a wake-up, not the end of a lease, can end the wait in time.
 void release_wakes_an_endless_wait(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     for (int round = 0; round < 10; ++round) {
         auto lock = client.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
         std::atomic<bool> acquired = false;
@@ -102,7 +102,7 @@ void release_wakes_an_endless_wait(fixture& service_fixture) {
 // The same; the wait begins at the very moment of the release.
 void no_release_is_missed(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client first_client(env.target), second_client(env.target);
+    blocking::client first_client(env.target, long_tries), second_client(env.target, long_tries);
     std::atomic<int> served = 0;
     const auto trade = [&](blocking::client& locks) {
         for (int i = 0; i < 200; ++i, ++served)
@@ -119,7 +119,7 @@ void no_release_is_missed(fixture& service_fixture) {
 
 void waiters_in_other_processes_are_woken(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client observer(env.target);
+    blocking::client observer(env.target, long_tries);
     agent holder(env), waiter(env);
     const auto first = holder.acquire("it", long_ttl);
     waiter.send("acquire it 60000 forever");

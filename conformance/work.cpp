@@ -11,7 +11,7 @@ using blocking::held_lock;
 
 void work_has_the_lock_while_it_runs(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     const int result = with_lock(client, "it", {.ttl = long_ttl}, [&](held_lock& lock) {
         require(lock.owns_lock(), "the work's handle is not held");
         require(!other.try_acquire("it", {.ttl = long_ttl}).owns_lock(),
@@ -24,7 +24,7 @@ void work_has_the_lock_while_it_runs(fixture& service_fixture) {
 
 void work_that_throws_releases_it(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     bool caught = false;
     try {
         with_lock(client, "it", {.ttl = long_ttl},
@@ -38,7 +38,7 @@ void work_that_throws_releases_it(fixture& service_fixture) {
 
 void work_is_skipped_when_busy(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     bool called = false;
     {
         auto lock = other.acquire("it", {.ttl = long_ttl});
@@ -58,7 +58,7 @@ void work_is_skipped_when_busy(fixture& service_fixture) {
 // The handle may be released inside the work; with_lock then has nothing left to do.
 void work_may_release_it_itself(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target);
+    blocking::client client(env.target, long_tries);
     with_lock(client, "it", {.ttl = long_ttl}, [&](held_lock& lock) {
         require_equal(lock.release(), release_result::released, "release inside the work");
         require(!lock.owns_lock(), "a released handle says that it owns the lock");
@@ -68,7 +68,7 @@ void work_may_release_it_itself(fixture& service_fixture) {
 
 void polling_acquires_without_queueing(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = other.acquire("it", {.ttl = long_ttl});
     held_lock next;
     background_task polling_attempt([&] {
@@ -83,7 +83,7 @@ void polling_acquires_without_queueing(fixture& service_fixture) {
 
 void polling_ends_after_its_tries(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = other.acquire("it", {.ttl = long_ttl});
     const polling three_tries{.tries = 3, .interval = 4ms, .growth = 2, .longest = 6ms};
     require(!client.try_acquire("it", {.ttl = long_ttl, .retry = three_tries}).owns_lock(),
@@ -93,7 +93,7 @@ void polling_ends_after_its_tries(fixture& service_fixture) {
 
 void cancelled_polling_ends_at_once(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client client(env.target), other(env.target);
+    blocking::client client(env.target, long_tries), other(env.target, long_tries);
     auto lock = other.acquire("it", {.ttl = long_ttl});
     std::stop_source stop;
     std::optional<errc> why;
@@ -110,7 +110,7 @@ void cancelled_polling_ends_at_once(fixture& service_fixture) {
 
 void bad_polling_is_refused(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     for (const polling& each :
          {polling{.tries = 0}, polling{.tries = 2, .interval = 0ms},
           polling{.tries = 2, .interval = 2s, .longest = 1s}, polling{.tries = 2, .growth = 0.5}})
@@ -122,7 +122,7 @@ void bad_polling_is_refused(fixture& service_fixture) {
 // none.
 void an_empty_stripe_leads_to_the_next(fixture& service_fixture) {
     const test_service env = service_fixture.make_test_service();
-    blocking::client locks(env.target);
+    blocking::client locks(env.target, long_tries);
     const striped stripes("stock", 4);
     std::vector<int> items(4);
     items[(stripes.index_of("buyer") + 3) % 4] = 2;

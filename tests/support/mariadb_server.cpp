@@ -72,7 +72,7 @@ void install_mysql(const product_facts& facts, const fs::path& data) {
     run_as_server_user(words);
 }
 
-fs::path data_template(database_product product) {
+fs::path mariadb_template(database_product product) {
     const auto& facts = facts_of(product);
     if (!mariadb_server::is_installed(product))
         throw std::runtime_error("NOT RUN: there is no " + facts.server_program +
@@ -95,7 +95,7 @@ bool mariadb_server::is_installed(database_product product) {
 mariadb_server::mariadb_server(mariadb_settings settings)
     : settings_(std::move(settings)), folder_(parent_of_data()) {
     give_to_server_user(folder_.path());
-    copy_for_server_user(data_template(settings_.product), folder_.file("data"));
+    copy_for_server_user(mariadb_template(settings_.product), folder_.file("data"));
     if (settings_.prepare) {
         settings_.prepare(folder_.file("data"));
         give_to_server_user(folder_.file("data"));

@@ -34,7 +34,7 @@ std::string content_of(const fs::path& path) {
 }
 
 // A data folder to copy: initdb takes longer than all the rest. Small log files make it smaller.
-fs::path data_template() {
+fs::path postgres_template() {
     const std::string programs = postgres_programs();
     const auto version = fs::path(programs).parent_path().filename().string();
     return folder_made_once(PAWL_POSTGRES_TEMPLATE "-" + version, [&](const fs::path& data) {
@@ -219,7 +219,7 @@ void postgres_server::make_data() const {
                             "--wal-method=stream", "--write-recovery-conf", "--checkpoint=fast",
                             "--no-sync"});
     } else {
-        copy_for_server_user(data_template(), data());
+        copy_for_server_user(postgres_template(), data());
     }
 }
 

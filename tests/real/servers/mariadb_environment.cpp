@@ -23,13 +23,14 @@ public:
     // Without safeguards, the server writes its log every 10 s. Only holds that outlast a crash
     // show it.
     [[nodiscard]] client_access access(safeguards chosen) override {
-        if (chosen == safeguards::naive) {
-            settings_ =
-                "SET GLOBAL innodb_flush_log_at_trx_commit = 0, "
-                "GLOBAL innodb_flush_log_at_timeout = 10";
-            server_.execute(settings_);
+        is_lazy_ = chosen == safeguards::naive;
+        if (is_lazy_) {
+            server_.add_options(
+                {"--innodb-flush-log-at-trx-commit=0", "--innodb-flush-log-at-timeout=10"});
+            server_.stop();
+            server_.start();
         }
-        return {.url = server_.url(), .long_hold_interval = settings_.empty() ? 40U : 2U};
+        return {.url = server_.url(), .long_hold_interval = is_lazy_ ? 2U : 40U};
     }
 
     [[nodiscard]] support::machine client_machine(std::size_t) const override { return {}; }
@@ -52,9 +53,8 @@ private:
 
     void crash(pace& pace) {
         server_.kill9();
-        if (settings_.empty()) pace.pause(0ms, 1500ms);
+        if (!is_lazy_) pace.pause(0ms, 1500ms);
         server_.start();
-        if (!settings_.empty()) server_.execute(settings_);
     }
 
     // When it continues, it executes what is in its sockets, for holds that may be over.
@@ -102,7 +102,7 @@ private:
     const environment_options options_;
     support::moved_clock clock_;
     support::mariadb_server server_{{.environment = clock_.environment()}};
-    std::string settings_;
+    bool is_lazy_ = false;
     std::vector<memory_loss> losses_;
 };
 
