@@ -65,10 +65,11 @@ private:
     }
     // Takes the lock if it is free, whether or not others wait for it. `give_up_at` =
     // time_point::min(): for an acquire that does not wait.
-    boost::asio::awaitable<std::optional<grant>> take_free_lock(acquire_attempt& undo_guard,
-                                                                const owner_record& record,
-                                                                const claim& requested,
+    boost::asio::awaitable<std::optional<grant>> take_free_lock(const claim& requested,
                                                                 time_point give_up_at);
+    // The same for a claim whose first request asks for a place in the queue.
+    boost::asio::awaitable<std::optional<grant>> take_place(const claim& requested,
+                                                            time_point give_up_at);
 
     void on_message(std::string_view channel, std::string_view payload) override;
     void on_invalidate(std::string_view key) override { queue_.on_invalidate(key); }

@@ -22,52 +22,57 @@ namespace asio = boost::asio;
 
 namespace pawl::redis::native {
 
-asio::awaitable<releases::sent_release> releases::send_release(const keys& lock_keys,
-                                                               std::string_view stored_value,
-                                                               const local_successor& successor,
-                                                               bool queue_first,
-                                                               time_point give_up_at) {
-    std::string value, ttl_ms;
+release_call releases::call_of(const keys& lock_keys, std::string_view stored_value,
+                               const local_successor& successor, bool queue_first) {
     release_call call{.lock_keys = lock_keys, .value = stored_value, .queue_first = queue_first};
     if (successor.record) {
-        value = make_value(successor.record->value_prefix(), successor.since);
-        ttl_ms = milliseconds_text(successor.ttl);
         call.successor = successor.record->member();
-        call.successor_value = value;
-        call.successor_ttl_ms = ttl_ms;
+        call.successor_value = successor.stored_value;
+        call.successor_ttl_ms = successor.ttl_ms;
     }
-    auto received = co_await scripts_.run(lock_keys, call, give_up_at);
-    sent_release sent;
-    sent.server_reply = static_cast<reply&&>(received);
-    if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
-    co_return sent;
-}
-
-asio::awaitable<releases::sent_release> releases::send_non_exclusive_release(
-    const keys& lock_keys, std::string_view stored_value, time_point give_up_at) {
-    const release_non_exclusive_call call{lock_keys, stored_value};
-    auto received = co_await scripts_.run(lock_keys, call, give_up_at);
-    sent_release sent;
-    sent.server_reply = static_cast<reply&&>(received);
-    if (sent.server_reply.type != reply::kind::error) sent.outcome = call.read(sent.server_reply);
-    co_return sent;
+    return call;
 }
 
 // Not a coroutine of its own, which would cost an allocation.
-asio::awaitable<releases::sent_release> releases::send_release_by_mode(
-    const hold& held, const keys& lock_keys, const local_successor& successor, bool queue_first,
-    time_point give_up_at) {
-    const auto& stored_value = held.grant.stored_value;
+asio::awaitable<answer> releases::send_release(const keys& lock_keys, std::string_view stored_value,
+                                               const local_successor& successor, bool queue_first,
+                                               time_point give_up_at) {
+    const auto compose = [this, &lock_keys, stored_value, &successor,
+                          queue_first](const link& asked) {
+        const auto call = call_of(lock_keys, stored_value, successor, queue_first);
+        return call.command(scripts_.words_at(asked));
+    };
+    return follow_key(access_.servers(), lock_keys.lock(), give_up_at, compose);
+}
+
+asio::awaitable<answer> releases::send_release_by_mode(const hold& held, const keys& lock_keys,
+                                                       const local_successor& successor,
+                                                       bool queue_first, time_point give_up_at) {
+    const std::string_view stored_value = held.grant.stored_value;
     if (held.claim.mode == lock_mode::exclusive)
         return send_release(lock_keys, stored_value, successor, queue_first, give_up_at);
-    return send_non_exclusive_release(lock_keys, stored_value, give_up_at);
+    const auto compose = [this, &lock_keys, stored_value](const link& asked) {
+        const release_non_exclusive_call call{lock_keys, stored_value};
+        return call.command(scripts_.words_at(asked));
+    };
+    return follow_key(access_.servers(), lock_keys.lock(), give_up_at, compose);
+}
+
+release_reply releases::read(const reply& from, const hold& held, const keys& lock_keys,
+                             const local_successor& successor) {
+    if (from.type == reply::kind::error) return {};
+    const std::string_view stored_value = held.grant.stored_value;
+    if (held.claim.mode == lock_mode::exclusive)
+        return call_of(lock_keys, stored_value, successor, false).read(from);
+    return release_non_exclusive_call{lock_keys, stored_value}.read(from);
 }
 
 asio::awaitable<reply> releases::resend_release(const hold& held, time_point give_up_at) {
     const auto lock_keys = scripts_.scheme().keys_of(held.claim.name);
     const local_successor no_successor;
-    auto sent = co_await send_release_by_mode(held, lock_keys, no_successor, false, give_up_at);
-    co_return std::move(sent.server_reply);
+    auto received = co_await send_release_by_mode(held, lock_keys, no_successor, false, give_up_at);
+    (void)read(received, held, lock_keys, no_successor);  // throws if it is not as expected
+    co_return static_cast<reply&&>(received);
 }
 
 asio::awaitable<release_result> releases::diagnose_wrong_type(const hold& held,
@@ -114,13 +119,14 @@ asio::awaitable<release_result> releases::release(const hold& held) {
         origin = undos->present_origin();
         if (successor.record) undo = undo_queue::prepare(records_.leave_of(successor.record));
         const auto sent_at = access_.now();
-        const auto sent =
+        const auto received =
             co_await send_release_by_mode(held, lock_keys, successor, queue_first, give_up_at);
-        result = sent.outcome.result;
-        if (is_wrong_type(sent.server_reply))
+        const auto outcome = read(received, held, lock_keys, successor);
+        result = outcome.result;
+        if (is_wrong_type(received))
             result = co_await diagnose_wrong_type(held, lock_keys, give_up_at);
         hand_to_successor(held.claim.name, successor, *undos, std::move(undo),
-                          sent.outcome.successor_token, sent_at);
+                          outcome.successor_token, sent_at);
     } catch (const error&) {
         local_hand_offs_.erase(held.claim.name);
         // The server may have given the lock to the successor, which may have left meanwhile.
@@ -145,7 +151,9 @@ releases::local_successor releases::choose_successor(const claim& released) cons
     if (released.mode != lock_mode::exclusive) return {};
     const auto* waiting_successor = waiters_.find_successor(released.name);
     if (waiting_successor == nullptr) return {};
-    return {waiting_successor->record, waiting_successor->ttl, scripts_.wall_ms()};
+    const auto& record = waiting_successor->record;
+    return {record, waiting_successor->ttl, make_value(record->value_prefix(), scripts_.wall_ms()),
+            milliseconds_text(waiting_successor->ttl)};
 }
 
 // Without memory for the grant, the waiter refreshes at once, and finds the grant at the server.
@@ -179,7 +187,7 @@ void releases::grant_to_successor(waiter& waiting_successor, const local_success
     grant result;
     result.deadline = sent_at + waiting_successor.ttl - drift(waiting_successor.ttl);
     result.token = token;
-    result.stored_value = make_value(successor.record->value_prefix(), successor.since);
+    result.stored_value = successor.stored_value;
     waiting_successor.received_grant = std::move(result);
     waiting_successor.wakeup.notify();
 }
@@ -219,8 +227,10 @@ asio::awaitable<reply> releases::release_value(const std::string& name, const st
                                                time_point give_up_at) {
     const auto lock_keys = scripts_.scheme().keys_of(name);
     const local_successor no_successor;
-    auto sent = co_await send_release(lock_keys, value, no_successor, false, give_up_at);
-    co_return std::move(sent.server_reply);
+    auto received = co_await send_release(lock_keys, value, no_successor, false, give_up_at);
+    if (received.type != reply::kind::error)
+        (void)call_of(lock_keys, value, no_successor, false).read(received);
+    co_return static_cast<reply&&>(received);
 }
 
 asio::awaitable<void> releases::release_later(hold held) {

@@ -54,29 +54,26 @@ private:
     struct local_successor {
         std::shared_ptr<owner_record> record;  // null: no successor
         duration ttl{};
-        std::int64_t since = 0;  // when the new hold begins, in ms since 1970
+        std::string stored_value{};  // of the new hold, which begins now
+        std::string ttl_ms{};
         [[nodiscard]] std::string_view owner() const noexcept {
             return record ? record->owner() : std::string_view();
         }
     };
-    struct sent_release {
-        reply server_reply;
-        release_reply outcome{};  // default-constructed if the reply is an error
-    };
-
     [[nodiscard]] local_successor choose_successor(const claim& released) const;
-    boost::asio::awaitable<sent_release> send_release(const keys& lock_keys,
-                                                      std::string_view stored_value,
-                                                      const local_successor& successor,
-                                                      bool queue_first, time_point give_up_at);
-    boost::asio::awaitable<sent_release> send_non_exclusive_release(const keys& lock_keys,
-                                                                    std::string_view stored_value,
-                                                                    time_point give_up_at);
-    boost::asio::awaitable<sent_release> send_release_by_mode(const hold& held,
-                                                              const keys& lock_keys,
-                                                              const local_successor& successor,
-                                                              bool queue_first,
-                                                              time_point give_up_at);
+    [[nodiscard]] static release_call call_of(const keys& lock_keys, std::string_view stored_value,
+                                              const local_successor& successor, bool queue_first);
+    boost::asio::awaitable<answer> send_release(const keys& lock_keys,
+                                                std::string_view stored_value,
+                                                const local_successor& successor, bool queue_first,
+                                                time_point give_up_at);
+    boost::asio::awaitable<answer> send_release_by_mode(const hold& held, const keys& lock_keys,
+                                                        const local_successor& successor,
+                                                        bool queue_first, time_point give_up_at);
+    // Without an outcome if the reply is an error.
+    [[nodiscard]] static release_reply read(const reply& from, const hold& held,
+                                            const keys& lock_keys,
+                                            const local_successor& successor);
     // Repeats a release, without a successor.
     boost::asio::awaitable<reply> resend_release(const hold& held, time_point give_up_at);
     boost::asio::awaitable<void> release_later(hold held);

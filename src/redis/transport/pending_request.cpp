@@ -17,17 +17,20 @@ namespace {
 
 constexpr std::size_t number_size = 24;  // a type mark, up to 20 digits, \r\n
 
-// Most lengths have one or two digits.
-char* put_number(char* position, std::size_t number) {
-    if (number >= 100) return std::to_chars(position, position + 20, number).ptr;
-    if (number >= 10) *position++ = static_cast<char>('0' + number / 10);
-    *position++ = static_cast<char>('0' + number % 10);
-    return position;
+// Out of line, so that the usual case is short.
+[[gnu::noinline]] char* put_long_number(char* position, std::size_t number) {
+    return std::to_chars(position, position + 20, number).ptr;
 }
 
+// Most lengths have one or two digits.
 char* put_line(char* position, char mark, std::size_t number) {
     *position++ = mark;
-    position = put_number(position, number);
+    if (number >= 100) {
+        position = put_long_number(position, number);
+    } else {
+        if (number >= 10) *position++ = static_cast<char>('0' + number / 10);
+        *position++ = static_cast<char>('0' + number % 10);
+    }
     *position++ = '\r';
     *position++ = '\n';
     return position;
