@@ -3,7 +3,7 @@
 
 // pawl_peer KIND PLACE: Pawl behind the line protocol of ../README.md. KIND: coroutines, threads,
 // or redisson, which is coroutines in Redisson's layout. PLACE: a server's port,
-// sentinel:PORT,PORT,…/MASTER or redlock:PORT,PORT,….
+// sentinel:PORT,PORT,…/MASTER, redlock:PORT,PORT,… or a URL.
 #include "lock_driver.hpp"
 
 #include <chrono>
@@ -88,6 +88,7 @@ std::string execute(lock_driver& locks, bool redisson, std::istringstream words)
 }
 
 std::string url_of(std::string_view place) {
+    if (place.find("://") != std::string_view::npos) return std::string(place);
     const auto colon = place.find(':');
     if (colon == std::string_view::npos) return "redis://127.0.0.1:" + std::string(place);
     std::string url(place.starts_with("redlock:") ? "redlock" : "redis+sentinel");
