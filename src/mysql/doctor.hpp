@@ -7,6 +7,7 @@
 #include <pawl/examination.hpp>
 #include <pawl/mysql.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace pawl::mysql {
@@ -18,6 +19,10 @@ struct server_state {
     std::string binlog_format;  // empty: there is no binary log
     bool is_cluster = false;
     bool is_pushed = true;  // waiters are woken
+    // In ShedLock's table:
+    std::int64_t future_locks = 0;  // not by the server's clock
+    bool has_zone = false;          // its times depend on a time zone other than UTC
+    bool ignores_case = false;      // some names that differ are one
 };
 
 [[nodiscard]] examination assess(const server_state& state, const options& settings,

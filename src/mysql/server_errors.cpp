@@ -68,6 +68,10 @@ error call_error(const server_error& failure, const error_place& place) {
     if (lacks_rights(failure))
         return {errc::refused, begin + quote(failure) + "; let an administrator grant EXECUTE on " +
                                    "the procedures of the database " + place.schema + "."};
+    if (is_one_of(failure, {1300, 1366, 3854}))
+        return {errc::bad_option,
+                begin + "its character set cannot store a name of this lock: " + quote(failure) +
+                    "; use other characters, or a column with utf8mb4."};
     if (failure.number == 1644) return {errc::refused, begin + quote(failure) + "."};  // a SIGNAL
     if (may_pass(failure)) return {errc::unavailable, begin + quote(failure) + "."};
     return {errc::protocol, begin + "unexpected error, " + quote(failure) + "."};

@@ -5,9 +5,11 @@
 
 #include "doctor.hpp"
 #include "handshake.hpp"
+#include "shedlock.hpp"
 
 #include "../core/util/wakeup.hpp"
 #include "../net/host_addresses.hpp"
+#include "../sql/answers.hpp"
 #include "../sql/worst_failure.hpp"
 
 #include <algorithm>
@@ -162,6 +164,11 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
     state.clock_offset -= wall_clock.time_since_epoch();
     state.has_proxy = !session.facts().is_pushed;
     state.has_tls = ::PQsslInUse(session.handle()) == 1;
+    if (options_.shedlock) {
+        auto counted = session.send(future_locks_query(*options_.shedlock));
+        const auto answer = co_await session.wait(std::move(counted), give_up_at);
+        if (!answer.empty()) state.future_locks = sql::number_in(answer.front(), 0);
+    }
     const auto node = session.place().server.substr(server_prefix.size());
     state.is_remote = is_remote(session.handle());
     co_return assess(state, options_, node);
