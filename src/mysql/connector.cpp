@@ -152,7 +152,8 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server targ
                                                                      sql::session_handlers handlers,
                                                                      time_point give_up_at) {
     const auto address_text = target.host + ":" + std::to_string(target.port);
-    error_place place{"MySQL at " + address_text, options_.schema};
+    error_place place{"MySQL at " + address_text, options_.schema,
+                      options_.shedlock ? options_.shedlock->name : std::string()};
     auto login = login_for(target, address);
     const auto link = co_await open(login, place, context_.strand, *context_.time, give_up_at);
     struct close_at_failure {

@@ -95,7 +95,8 @@ time_point connector::limit_of_attempt(std::size_t remaining, time_point give_up
 asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(
     const host_entry& host, const std::string& address, const sql::session_handlers& handlers,
     time_point give_up_at) {
-    const error_place place{std::string(server_prefix) + host.text(), options_.schema};
+    const error_place place{std::string(server_prefix) + host.text(), options_.schema,
+                            options_.shedlock ? options_.shedlock->name : std::string()};
     auto opened = co_await open(host, address, place, give_up_at);
     const auto session =
         std::make_shared<connection>(std::move(opened), place, context_.strand, *context_.time);

@@ -126,6 +126,11 @@ TEST(GuaranteesPage, HasTheRowsOfPostgres) {
     state.synchronous_standbys = "*";
     const auto row = assess(state, {}, "").guarantees;
     expect_on_page(line(row, table_cell(row.failover)));
+    pawl::postgres::options shared;
+    shared.shedlock.emplace();
+    state.synchronous_standbys.clear();
+    const auto shared_row = assess(state, shared, "").guarantees;
+    expect_on_page(line(shared_row, table_cell(shared_row.failover)));
 }
 
 #endif
@@ -143,6 +148,11 @@ TEST(GuaranteesPage, HasTheRowsOfMySql) {
         expect_on_page(line(row, table_cell(row.failover) + "; with `after_failover=go` " +
                                      table_cell(without_pause.failover)));
     }
+    pawl::mysql::options shared;
+    shared.shedlock.emplace();
+    state.flush = "1";
+    const auto shared_row = assess(state, shared, "").guarantees;
+    expect_on_page(line(shared_row, table_cell(shared_row.failover)));
 }
 
 #endif
