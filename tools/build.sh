@@ -89,7 +89,7 @@ run_sanitized() {
     local folder=$1
     shift
     # Its scripts are simulated.
-    prepare_redisson "$folder/interop/redisson"
+    prepare_java redisson "$folder/interop/redisson"
     PAWL_SEEDS=${PAWL_SEEDS:-100} run_ctest "$folder" \
         -L '^(unit|conformance|simulation|lifetimes)$' "$@"
 }

@@ -33,7 +33,7 @@ export -f java_driver
 export build sources
 
 mkdir -p "$build/bench/peers"
-prepare_redisson "$build/interop/redisson"
+prepare_java redisson "$build/interop/redisson"
 fetch=tests/interop/plain/fetch.sh
 prepare java javac bash -c java_driver
 prepare go go "$fetch" go "$build/bench/peers/go" "$sources/go"

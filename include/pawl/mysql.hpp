@@ -5,9 +5,11 @@
 #pragma once
 
 #include <pawl/service.hpp>
+#include <pawl/shedlock.hpp>
 #include <pawl/tls.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +49,10 @@ struct options {
     // False: waiters poll, and the client needs no second connection while it waits.
     bool push = true;
     mysql::after_failover after_failover = mysql::after_failover::wait;
+    // ShedLock's table in place of Pawl's own, for exclusive locks shared with Java services.
+    // `schema` is then their database, which may have other letters. `name_space`, `make_schema`,
+    // `push` and `after_failover` keep their defaults.
+    std::optional<shedlock_table> shedlock{};
 };
 
 // Neither connects. They throw errc::bad_option for options that cannot be used, and errc::bad_url
@@ -54,13 +60,15 @@ struct options {
 [[nodiscard]] service at(options settings);
 // mysql://[user[:password]@]host[:port][,host…][/database][?option=value&…], with the options tls,
 // ca, cert, cert_key, verify, tls_name, password_env, password_file, namespace, make_schema, push
-// and after_failover. mariadb:// is the same.
+// and after_failover, or with layout=shedlock, table, others and lock_at_least. mariadb:// is the
+// same.
 [[nodiscard]] service at(std::string_view url);
 
-// The SQL that makes the database's tables and procedures, for an administrator with the command
-// mariadb or mysql. With the name of an application's account, USER or USER@HOST, the SQL also
-// makes an owner that cannot log in, and grants the account the procedures and no more. Carried out
-// again, it breaks calls that are under way. Throws errc::bad_option.
+// The SQL that makes the database's tables and procedures, or ShedLock's table, for an
+// administrator with the command mariadb or mysql. With the name of an application's account, USER
+// or USER@HOST, the SQL also makes an owner that cannot log in, and grants the account the
+// procedures and no more. Carried out again, it breaks calls that are under way. Throws
+// errc::bad_option.
 [[nodiscard]] std::string schema_of(const options& settings, std::string_view account = {});
 
 }  // namespace pawl::mysql

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <pawl/service.hpp>
+#include <pawl/shedlock.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,18 +36,22 @@ struct options {
     // errc::refused.
     bool make_schema = true;
     postgres::after_failover after_failover = postgres::after_failover::wait;
+    // ShedLock's table in place of Pawl's own, for exclusive locks shared with Java services. The
+    // options of the schema then keep their defaults.
+    std::optional<shedlock_table> shedlock{};
 };
 
 // Neither connects. They throw errc::bad_option for options that cannot be used, and errc::bad_url
 // for a URL that is not understood.
 [[nodiscard]] service at(options settings);
 // postgresql://[user[:password]@]host[:port][,host…][/database][?option=value&…] with libpq's
-// options, and with schema, namespace, make_schema and after_failover. postgres:// is the same.
+// options, and with schema, namespace, make_schema and after_failover, or with layout=shedlock,
+// table, others and lock_at_least. postgres:// is the same.
 [[nodiscard]] service at(std::string_view url);
 
-// The SQL that makes the schema, for an administrator. With the name of an application's role, the
-// SQL also makes a role without login that owns the schema, and grants the application's role what
-// locks need and no more. Throws errc::bad_option.
+// The SQL that makes the schema, or ShedLock's table, for an administrator. With the name of an
+// application's role, the SQL also makes a role without login that owns the schema, and grants the
+// application's role what locks need and no more. Throws errc::bad_option.
 [[nodiscard]] std::string schema_of(const options& settings, std::string_view role = {});
 
 }  // namespace pawl::postgres

@@ -89,6 +89,22 @@ std::string call_text(const std::string& schema, std::string_view function,
     return text + ")";
 }
 
+std::string statement_text(std::string_view pattern,
+                           const std::vector<sql::parameter>& parameters) {
+    std::string text;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern[i] != '$') {
+            text += pattern[i];
+            continue;
+        }
+        const auto& value = parameters.at(static_cast<std::size_t>(pattern[++i] - '1'));
+        // A text, not bytes: the column decides how they are compared.
+        if (std::holds_alternative<std::string>(value)) text += "_utf8mb4 ";
+        text += literal(value);
+    }
+    return text;
+}
+
 connection::connection(std::shared_ptr<libmariadb_connection> link, error_place place,
                        sql::session_facts facts, listener_connector connect_listener,
                        sql::session_handlers handlers, asio::any_io_executor strand, runtime& time)
@@ -117,6 +133,8 @@ void connection::throw_if_over() const {
 asio::awaitable<std::vector<sql::row>> connection::run(const sql::call& request,
                                                        time_point give_up_at) {
     throw_if_over();
+    if (!request.text.empty())
+        return run_text(statement_text(request.text, request.parameters), give_up_at);
     if (needs_listener(request)) open_listener();
     return run_text(call_text(place_.schema, request.function, request.parameters), give_up_at);
 }

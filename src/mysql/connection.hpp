@@ -34,6 +34,9 @@ struct pending_statement {
 // The call of a procedure. Texts are written as hexadecimal digits, so nothing must be escaped.
 [[nodiscard]] std::string call_text(const std::string& schema, std::string_view function,
                                     const std::vector<sql::parameter>& parameters);
+// A statement with its parameters in place of $1, $2 and so on.
+[[nodiscard]] std::string statement_text(std::string_view pattern,
+                                         const std::vector<sql::parameter>& parameters);
 
 // Used on the strand.
 class connection final : public sql::session, public std::enable_shared_from_this<connection> {

@@ -6,6 +6,7 @@
 #include "doctor.hpp"
 #include "schema.hpp"
 #include "server_variables.hpp"
+#include "shedlock.hpp"
 
 #include "../core/util/random.hpp"
 #include "../net/host_addresses.hpp"
@@ -117,7 +118,8 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server targ
                                                                      sql::session_handlers handlers,
                                                                      time_point give_up_at) {
     const auto address_text = target.host + ":" + std::to_string(target.port);
-    error_place place{"MySQL at " + address_text, options_.schema};
+    error_place place{"MySQL at " + address_text, options_.schema,
+                      options_.shedlock ? options_.shedlock->name : std::string()};
     auto login = login_for(target, address);
     const auto link = co_await open(login, place, context_.strand, *context_.time, give_up_at);
     struct close_at_failure {
@@ -128,7 +130,11 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server targ
     } guard{link};
     check_version(link->get(), place);
     if (::mariadb_connection(link->get()) != 0) place.server = "MariaDB at " + address_text;
-    auto facts = co_await say_hello(link, place);
+    sql::session_facts facts;
+    if (options_.shedlock)
+        facts = co_await check_table(link, place);
+    else
+        facts = co_await say_hello(link, place);
     auto connect_listener = [login, place, strand = context_.strand, time = context_.time] {
         return open(login, place, strand, *time, time->now() + listener_connect_limit);
     };
@@ -138,6 +144,26 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server targ
     made->start();
     guard.link = nullptr;
     co_return made;
+}
+
+asio::awaitable<sql::session_facts> connector::check_table(link_ptr link, error_place place) {
+    for (const auto& each : shedlock_settings())
+        rows_in(co_await link->query(each, statement_limit), place);
+    const auto state =
+        rows_in(co_await link->query("SELECT @@global.read_only", statement_limit), place);
+    if (state.empty()) throw sql::unexpected_answer("read_only");
+    const auto is_read_only = sql::text_in(state[0], 0);
+    if (is_read_only != "0" && is_read_only != "OFF")
+        throw error(errc::unavailable, place.server + " accepts no writes.");
+    const auto columns =
+        rows_in(co_await link->query(shedlock_columns_query(*options_.shedlock, options_.schema),
+                                     statement_limit),
+                place);
+    sql::session_facts facts;
+    facts.client = core::random_hex(*context_.time, 8);
+    facts.is_pushed = false;
+    facts.longest_name = check_shedlock(columns, *options_.shedlock, place.server);
+    co_return facts;
 }
 
 asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_place place) {
@@ -249,6 +275,14 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
         state.cluster = server_state::cluster_kind::group_replication;
     }
     state.is_pushed = session.facts().is_pushed;
+    if (options_.shedlock) {
+        const auto answer = co_await session.run_text(
+            shedlock_state_query(*options_.shedlock, options_.schema), give_up_at);
+        if (answer.empty()) throw sql::unexpected_answer("state");
+        state.future_locks = sql::number_in(answer[0], 0);
+        state.has_zone = sql::flag_in(answer[0], 1);
+        state.ignores_case = sql::flag_in(answer[0], 2);
+    }
     co_return assess(state, options_, session.place().server);
 }
 

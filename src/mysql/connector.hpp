@@ -39,6 +39,8 @@ private:
                                                  boost::asio::any_io_executor strand, runtime& time,
                                                  time_point give_up_at);
     boost::asio::awaitable<sql::session_facts> say_hello(link_ptr link, error_place place);
+    // In place of hello, for ShedLock's table.
+    boost::asio::awaitable<sql::session_facts> check_table(link_ptr link, error_place place);
     boost::asio::awaitable<void> make_schema(link_ptr link, error_place place);
     [[nodiscard]] server_login login_for(const server& target, const std::string& address) const;
     [[nodiscard]] time_point limit_of_attempt(std::size_t remaining, time_point give_up_at) const;

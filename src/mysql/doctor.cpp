@@ -3,6 +3,8 @@
 
 #include "doctor.hpp"
 
+#include "../sql/shedlock_table.hpp"
+
 namespace pawl::mysql {
 namespace {
 
@@ -72,6 +74,25 @@ void describe_cluster(const server_state& state, guarantee_row& row) {
     row.clock_jump = "can break, also if the clocks of the nodes differ";
 }
 
+finding zone_finding(const server_state& state) {
+    if (!state.has_zone) return {grade::good, "time zone", "the times are UTC for all", ""};
+    return {grade::warning, "time zone", "TIMESTAMP columns, and a server that is not in UTC",
+            "every program must have the server's time zone in its sessions, and locks fail in the "
+            "hour that a summer time skips; use DATETIME(3) columns, or a server in UTC"};
+}
+
+finding name_finding(const server_state& state) {
+    if (!state.ignores_case) return {grade::good, "names", "compared as they are", ""};
+    return {grade::note, "names", "compared without regard to case",
+            "names that differ in case, accents or blanks at the end are one lock"};
+}
+
+std::string failover_of(const options& settings) {
+    if (settings.after_failover == after_failover::wait && !settings.shedlock)
+        return "holds, after a pause of the longest ttl";
+    return "can break: a replica may not know the lock";
+}
+
 }  // namespace
 
 std::string lazy_setting(const std::string& flush, const std::string& binlog_sync) {
@@ -81,23 +102,25 @@ std::string lazy_setting(const std::string& flush, const std::string& binlog_syn
 
 examination assess(const server_state& state, const options& settings, const std::string& node) {
     examination result;
-    result.findings = {{grade::note, "version", state.version, ""},
-                       flush_finding(state),
-                       log_finding(state),
-                       wake_finding(state),
-                       failover_finding(state, settings)};
+    result.findings = {
+        {grade::note, "version", state.version, ""}, flush_finding(state), log_finding(state)};
+    if (settings.shedlock)
+        result.findings.insert(result.findings.end(), {zone_finding(state), name_finding(state),
+                                                       sql::others_finding(state.future_locks)});
+    else
+        result.findings.insert(result.findings.end(),
+                               {wake_finding(state), failover_finding(state, settings)});
     if (is_cluster(state)) result.findings.push_back(cluster_finding(state));
     result.nodes = {{node, "primary"}};
     auto& row = result.guarantees;
     row.backend = "MariaDB or MySQL";
+    if (settings.shedlock) row.backend += ", ShedLock's table";
     const bool is_lazy = !lazy_setting(state.flush, state.binlog_sync).empty();
     if (is_lazy) row.backend += ", without a flush for each commit";
     row.holder_crash = "holds, after the ttl";
     row.holder_pause = "holds for holders that stop when told";
     row.server_crash = is_lazy ? "can break: the newest holds are forgotten" : "holds";
-    row.failover = settings.after_failover == after_failover::wait
-                       ? "holds, after a pause of the longest ttl"
-                       : "can break: a replica may not know the lock";
+    row.failover = failover_of(settings);
     row.partition = "can break: an old primary that goes on grants the lock, too";
     row.clock_jump = "can break";
     row.token = "never goes back while the server's clock is right";

@@ -22,6 +22,10 @@ struct server_state {
     cluster_kind cluster = cluster_kind::none;
     std::int64_t nodes = 1;  // of a Galera cluster, with arbitrators
     bool is_pushed = true;   // waiters are woken
+    // In ShedLock's table:
+    std::int64_t future_locks = 0;  // not by the server's clock
+    bool has_zone = false;          // its times depend on a time zone other than UTC
+    bool ignores_case = false;      // some names that differ are one
 };
 
 // The setting that lets the server answer a commit before it is on the disk; empty: none does. A

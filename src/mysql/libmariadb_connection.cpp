@@ -73,6 +73,13 @@ std::vector<sql::row> rows_of(MYSQL_RES* stored) {
     return rows;
 }
 
+// The answer to a statement without rows.
+std::vector<sql::row> last_insert_id(MYSQL* connection) {
+    const auto id = ::mysql_insert_id(connection);
+    if (id == 0) return {};
+    return {{std::to_string(id)}};
+}
+
 const char* or_null(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
 }  // namespace
@@ -172,7 +179,8 @@ asio::awaitable<libmariadb_connection::result> libmariadb_connection::query(std:
         if (!is_stored) co_return failure();
         const std::unique_ptr<MYSQL_RES, free_result> owned(stored);
         if (stored == nullptr && ::mysql_errno(connection_) != 0) co_return failure();
-        if (stored != nullptr && std::exchange(is_first, false)) rows = rows_of(stored);
+        if (std::exchange(is_first, false))
+            rows = stored != nullptr ? rows_of(stored) : last_insert_id(connection_);
         const auto advance = [&] { return ::mysql_next_result_start(&status, connection_); };
         const auto advance_on = [&](int events) {
             return ::mysql_next_result_cont(&status, connection_, events);

@@ -36,7 +36,8 @@ struct server_login {
 // owns the socket; Asio only waits for it. In a fork of the process the socket has no peer.
 class libmariadb_connection : public std::enable_shared_from_this<libmariadb_connection> {
 public:
-    // The rows of the first result, or the error.
+    // The rows of the first result, or the error. A statement without rows answers with one row,
+    // the value of LAST_INSERT_ID(…) in it, and with none if that was not evaluated.
     using result = std::variant<std::vector<sql::row>, server_error>;
 
     libmariadb_connection(boost::asio::any_io_executor strand, runtime& time);

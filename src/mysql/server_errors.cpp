@@ -62,16 +62,21 @@ bool is_missing_schema(const server_error& failure) noexcept {
 }
 
 error missing_schema_error(const error_place& place, const std::string& reason) {
-    return {errc::refused, place.server + " has no locks in the database " + place.schema + " (" +
-                               reason + "); let an administrator run the output of `pawl schema`."};
+    return {errc::refused, place.server + " has no locks in the " + place.locks() + " (" + reason +
+                               "); let an administrator run the output of `pawl schema`."};
 }
 
 error call_error(const server_error& failure, const error_place& place) {
     const auto begin = place.server + ": ";
     if (is_one_of(failure, {1049, 1146, 1305})) return missing_schema_error(place, quote(failure));
     if (lacks_rights(failure))
-        return {errc::refused, begin + quote(failure) + "; let an administrator grant EXECUTE on " +
-                                   "the procedures of the database " + place.schema + "."};
+        return {errc::refused, begin + quote(failure) +
+                                   "; let an administrator grant the rights for the " +
+                                   place.locks() + " with the output of `pawl schema`."};
+    if (is_one_of(failure, {1300, 1366, 3854}))
+        return {errc::bad_option,
+                begin + "its character set cannot store a name of this lock: " + quote(failure) +
+                    "; use other characters, or a column with utf8mb4."};
     if (failure.number == 1644) return {errc::refused, begin + quote(failure) + "."};  // a SIGNAL
     if (may_pass(failure)) return {errc::unavailable, begin + quote(failure) + "."};
     return {errc::protocol, begin + "unexpected error, " + quote(failure) + "."};

@@ -23,6 +23,11 @@ struct server_error {
 struct error_place {
     std::string server;  // "MySQL at db.example:3306"
     std::string schema;
+    std::string table{};  // ShedLock's, in place of a schema of Pawl's
+
+    [[nodiscard]] std::string locks() const {
+        return table.empty() ? "database " + schema : "table " + table;
+    }
 };
 
 [[nodiscard]] server_error error_in(MYSQL* connection);

@@ -3,10 +3,12 @@
 
 #include "connector.hpp"
 #include "schema.hpp"
+#include "shedlock.hpp"
 
 #include "../core/util/url.hpp"
 #include "../net/option_values.hpp"
 #include "../sql/backend.hpp"
+#include "../sql/shedlock_table.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,6 +22,9 @@ public:
 
     std::unique_ptr<backend> open(backend_context context) const override {
         auto database = std::make_unique<connector>(options_, context);
+        if (const auto& table = options_.shedlock)
+            return sql::make_shedlock_backend(
+                std::move(database), shedlock_statements(*table, options_.schema), *table, context);
         return sql::make_backend(std::move(database), options_.name_space, context);
     }
     std::string describe() const override { return mysql::describe(options_); }
@@ -38,6 +43,29 @@ bool is_schema_name(std::string_view name) {
                                [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+// The database of other programs.
+bool is_database_name(std::string_view name) {
+    return !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '$';
+    });
+}
+
+void check_shedlock(const options& settings) {
+    sql::check_shedlock_table(*settings.shedlock);
+    if (!is_database_name(settings.schema))
+        throw error(errc::bad_option,
+                    "The name of the database with ShedLock's table must have 1 to 64 letters, "
+                    "digits, '_', '-' and '$'.");
+    const options defaults;
+    if (settings.name_space != defaults.name_space) throw sql::foreign_option_error("namespace");
+    if (settings.make_schema != defaults.make_schema)
+        throw sql::foreign_option_error("make_schema");
+    if (settings.push != defaults.push) throw sql::foreign_option_error("push");
+    if (settings.after_failover != defaults.after_failover)
+        throw sql::foreign_option_error("after_failover");
+}
+
 }  // namespace
 
 void check_options(const options& settings) {
@@ -51,7 +79,8 @@ void check_options(const options& settings) {
                                               std::to_string(each.port) +
                                               "' needs a host, without commas and spaces, and a "
                                               "port above 0.");
-    if (!is_schema_name(settings.schema))
+    if (settings.shedlock) check_shedlock(settings);
+    if (!settings.shedlock && !is_schema_name(settings.schema))
         throw error(errc::bad_option, "The database's name '" + settings.schema +
                                           "' must be a lower-case letter or '_', then up to 62 "
                                           "lower-case letters, digits and '_'.");
@@ -73,6 +102,7 @@ std::string describe(const options& settings) {
         if (each.port != 3306) text += ":" + std::to_string(each.port);
     }
     text += "/" + settings.schema;
+    if (settings.shedlock) sql::append_shedlock_options(text, *settings.shedlock);
     if (settings.name_space != "pawl") core::append_option(text, "namespace", settings.name_space);
     return text;
 }
@@ -80,6 +110,7 @@ std::string describe(const options& settings) {
 std::string schema_of(const options& settings, std::string_view account) {
     check_options(settings);
     if (!account.empty()) check_account(account);
+    if (settings.shedlock) return shedlock_script(*settings.shedlock, settings.schema, account);
     return schema_script(settings.schema, account);
 }
 

@@ -4,6 +4,7 @@
 #include "../core/util/backend_urls.hpp"
 #include "../core/util/url.hpp"
 #include "../net/option_values.hpp"
+#include "../sql/shedlock_table.hpp"
 
 #include <pawl/mysql.hpp>
 
@@ -41,7 +42,8 @@ void apply_option(options& target, const std::string& name, const std::string& v
         throw error(errc::bad_url, "The URL's option '" + name +
                                        "' is unknown; mysql:// has namespace, make_schema, push, "
                                        "after_failover, tls, ca, cert, cert_key, verify, tls_name, "
-                                       "password_env and password_file.");
+                                       "password_env and password_file, and for ShedLock's table " +
+                                       std::string(sql::shedlock_url_options::names) + ".");
     }
 }
 
@@ -60,8 +62,10 @@ service at(std::string_view text) {
         settings.servers.push_back(std::move(target));
     }
     if (url.path.size() > 1) settings.schema = url.path.substr(1);
+    sql::shedlock_url_options shedlock;
     for (const auto& [name, value] : url.options)
-        apply_option(settings, name, value);
+        if (!shedlock.apply(name, value)) apply_option(settings, name, value);
+    settings.shedlock = shedlock.table();
     return at(std::move(settings));
 }
 

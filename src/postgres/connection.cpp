@@ -128,7 +128,9 @@ std::shared_ptr<pending_statement> connection::send_call(const sql::call& reques
     values.reserve(request.parameters.size());
     for (const auto& each : request.parameters)
         values.push_back(to_text(each));
-    const auto text = call_text(place_.schema, request.function, values.size());
+    const auto text = request.text.empty()
+                          ? call_text(place_.schema, request.function, values.size())
+                          : std::string(request.text);
     const auto notify_text = call_text(place_.schema, "notify", 0);
     auto sent = std::make_shared<pending_statement>(time_, strand_);
     sent->answered.prepare();

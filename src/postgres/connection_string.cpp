@@ -4,6 +4,7 @@
 #include "connection_string.hpp"
 
 #include "../core/util/url.hpp"
+#include "../sql/shedlock_table.hpp"
 
 #include <pawl/error.hpp>
 
@@ -21,7 +22,8 @@ namespace {
 constexpr std::string_view own_options[] = {"schema", "namespace", "make_schema", "after_failover"};
 
 bool is_own(std::string_view name) {
-    return std::ranges::find(own_options, name) != std::end(own_options);
+    return std::ranges::find(own_options, name) != std::end(own_options) ||
+           sql::is_shedlock_option(name);
 }
 
 struct free_options {
@@ -135,7 +137,9 @@ void apply_option(options& settings, const std::string& name, const std::string&
     } else if (!is_libpq_parameter(name)) {
         throw error(errc::bad_url, "The URL's option '" + name +
                                        "' is unknown; postgresql:// has schema, namespace, "
-                                       "make_schema, after_failover and the parameters of libpq.");
+                                       "make_schema, after_failover, the parameters of libpq, and "
+                                       "for ShedLock's table " +
+                                       std::string(sql::shedlock_url_options::names) + ".");
     }
 }
 
@@ -153,6 +157,17 @@ std::string without_own_options(std::string_view url) {
         separator = '&';
     }
     return result;
+}
+
+void check_shedlock(const options& settings) {
+    sql::check_shedlock_table(*settings.shedlock);
+    const options defaults;
+    if (settings.schema != defaults.schema) throw sql::foreign_option_error("schema");
+    if (settings.name_space != defaults.name_space) throw sql::foreign_option_error("namespace");
+    if (settings.make_schema != defaults.make_schema)
+        throw sql::foreign_option_error("make_schema");
+    if (settings.after_failover != defaults.after_failover)
+        throw sql::foreign_option_error("after_failover");
 }
 
 bool is_identifier(std::string_view text) {
@@ -240,13 +255,16 @@ void check_options(const options& settings) {
         }))
         throw error(errc::bad_option,
                     "The namespace must have 1 to 64 bytes and no control characters.");
+    if (settings.shedlock) check_shedlock(settings);
     static_cast<void>(parse_connection(settings.connection));
 }
 
 options parse_options(std::string_view url) {
     options settings;
+    sql::shedlock_url_options shedlock;
     for (const auto& [name, value] : core::parse_url(url).options)
-        apply_option(settings, name, value);
+        if (!shedlock.apply(name, value)) apply_option(settings, name, value);
+    settings.shedlock = shedlock.table();
     settings.connection = without_own_options(url);
     return settings;
 }
@@ -265,6 +283,7 @@ std::string describe(const options& settings) {
         if (each.port != 5432) text += ":" + std::to_string(each.port);
     }
     if (!parsed.database.empty()) text += "/" + core::encode_path(parsed.database);
+    if (settings.shedlock) sql::append_shedlock_options(text, *settings.shedlock);
     const options default_options;
     if (settings.schema != default_options.schema)
         core::append_option(text, "schema", settings.schema);

@@ -6,9 +6,11 @@
 #include "commit_settings.hpp"
 #include "doctor.hpp"
 #include "handshake.hpp"
+#include "shedlock.hpp"
 
 #include "../core/util/wakeup.hpp"
 #include "../net/host_addresses.hpp"
+#include "../sql/answers.hpp"
 #include "../sql/worst_failure.hpp"
 
 #include <algorithm>
@@ -94,7 +96,8 @@ time_point connector::limit_of_attempt(std::size_t remaining, time_point give_up
 asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(
     const host_entry& host, const std::string& address, const sql::session_handlers& handlers,
     time_point give_up_at) {
-    const error_place place{std::string(server_prefix) + host.text(), options_.schema};
+    const error_place place{std::string(server_prefix) + host.text(), options_.schema,
+                            options_.shedlock ? options_.shedlock->name : std::string()};
     auto opened = co_await open(host, address, place, give_up_at);
     const auto session =
         std::make_shared<connection>(std::move(opened), place, context_.strand, *context_.time);
@@ -163,6 +166,11 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
     state.clock_offset -= wall_clock.time_since_epoch();
     state.has_proxy = !session.facts().is_pushed;
     state.has_tls = ::PQsslInUse(session.handle()) == 1;
+    if (options_.shedlock) {
+        auto counted = session.send(future_locks_query(*options_.shedlock));
+        const auto answer = co_await session.wait(std::move(counted), give_up_at);
+        if (!answer.empty()) state.future_locks = sql::number_in(answer.front(), 0);
+    }
     const auto node = session.place().server.substr(server_prefix.size());
     state.is_remote = is_remote(session.handle());
     co_return assess(state, options_, node);

@@ -3,6 +3,8 @@
 
 #include "doctor.hpp"
 
+#include "../sql/shedlock_table.hpp"
+
 #include <charconv>
 #include <utility>
 
@@ -57,6 +59,9 @@ finding standby_finding(const server_state& state, const options& settings) {
     const auto fact = state.standbys == 0
                           ? std::string("no standby is connected")
                           : std::to_string(state.standbys) + ", none of them synchronous";
+    if (settings.shedlock)
+        return {state.standbys == 0 ? grade::note : grade::warning, "standbys", fact,
+                "a failover may forget holds of ShedLock's table; set synchronous_standby_names"};
     if (settings.after_failover == after_failover::go)
         return {grade::warning, "standbys", fact,
                 "a failover may forget holds; set synchronous_standby_names, or leave out "
@@ -122,7 +127,7 @@ finding clock_finding(const server_state& state) {
 
 std::string failover_of(const server_state& state, const options& settings) {
     if (has_durable_standby(state)) return "holds";
-    if (settings.after_failover == after_failover::wait)
+    if (settings.after_failover == after_failover::wait && !settings.shedlock)
         return "holds, after a pause of the longest ttl";
     return "can break: a standby may not know the lock";
 }
@@ -130,6 +135,7 @@ std::string failover_of(const server_state& state, const options& settings) {
 guarantee_row guarantees_of(const server_state& state, const options& settings) {
     guarantee_row row;
     row.backend = "PostgreSQL";
+    if (settings.shedlock) row.backend += ", ShedLock's table";
     if (!state.has_fsync) row.backend += ", fsync off";
     if (has_durable_standby(state)) row.backend += ", with a synchronous standby";
     row.holder_crash = "holds, after the ttl";
@@ -187,11 +193,17 @@ server_state read_state(const std::vector<sql::row>& rows, const error_place& pl
 
 examination assess(const server_state& state, const options& settings, const std::string& node) {
     examination result;
-    result.findings = {
-        version_finding(state),           disk_finding(state),  commit_finding(state),
-        standby_finding(state, settings), proxy_finding(state), tls_finding(state),
-        snapshot_finding(state),          rows_finding(state),  rights_finding(state),
-        encoding_finding(state),          clock_finding(state)};
+    if (settings.shedlock)
+        result.findings = {version_finding(state), disk_finding(state),
+                           commit_finding(state),  standby_finding(state, settings),
+                           tls_finding(state),     encoding_finding(state),
+                           clock_finding(state),   sql::others_finding(state.future_locks)};
+    else
+        result.findings = {
+            version_finding(state),           disk_finding(state),  commit_finding(state),
+            standby_finding(state, settings), proxy_finding(state), tls_finding(state),
+            snapshot_finding(state),          rows_finding(state),  rights_finding(state),
+            encoding_finding(state),          clock_finding(state)};
     result.nodes = {{node, "primary"}};
     result.guarantees = guarantees_of(state, settings);
     return result;

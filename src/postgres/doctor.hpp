@@ -30,7 +30,8 @@ struct server_state {
     duration clock_offset{};  // positive: the server's clock is ahead
     bool has_proxy = false;
     bool has_tls = false;
-    bool is_remote = false;  // not a Unix socket, and not this host
+    std::int64_t future_locks = 0;  // in ShedLock's table: not by the server's clock
+    bool is_remote = false;         // not a Unix socket, and not this host
 };
 
 // The query that `read_state` reads; its parameter is the schema.

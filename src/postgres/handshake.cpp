@@ -5,6 +5,7 @@
 
 #include "connection_string.hpp"
 #include "schema.hpp"
+#include "shedlock.hpp"
 
 #include "../core/util/random.hpp"
 
@@ -156,12 +157,21 @@ asio::awaitable<sql::session_facts> shake_hands(std::shared_ptr<connection> sess
     const auto rows = co_await session->wait(std::move(asked), give_up_at);
     const auto server = read_facts(rows, place);
     check_server(server, place);
+    // A proxy that shares connections tells a process of its own.
+    const bool is_direct = server.process == process;
+    if (settings.shedlock) {
+        if (is_direct) {
+            auto adjusted = session->send(settings_text(server, version));
+            static_cast<void>(co_await session->wait(std::move(adjusted), give_up_at));
+        }
+        auto facts = co_await check_shedlock(session, *settings.shedlock, time, give_up_at);
+        facts.is_pushed = is_direct;
+        co_return facts;
+    }
     check_schema(server, settings, place);
     if (!server.has_functions) co_await make_schema(session, settings, log, give_up_at);
 
     const auto client = core::random_hex(time, 8);
-    // A proxy that shares connections tells a process of its own.
-    const bool is_direct = server.process == process;
     std::shared_ptr<pending_statement> adjusted, present, listening;
     if (is_direct) {
         adjusted = session->send(settings_text(server, version));

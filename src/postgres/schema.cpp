@@ -4,6 +4,7 @@
 #include "schema.hpp"
 
 #include "connection_string.hpp"
+#include "shedlock.hpp"
 
 #include <postgres_schema.hpp>
 
@@ -88,6 +89,7 @@ end $pawl_owner$;
 
 std::string schema_of(const options& settings, std::string_view role) {
     check_options(settings);
+    if (settings.shedlock) return shedlock_schema(*settings.shedlock, role);
     if (role.empty()) return make_schema_statement(settings.schema);
     check_role(role);
     return "begin;\n" + make_schema_statement(settings.schema) +

@@ -90,8 +90,8 @@ bool is_shutdown(const server_error& failure) noexcept {
 }
 
 error missing_schema_error(const error_place& place, const std::string& reason) {
-    return {errc::refused, place.server + " has no locks in the schema " + place.schema + " (" +
-                               reason + "); let an administrator run the output of `pawl schema`."};
+    return {errc::refused, place.server + " has no locks in the " + place.locks() + " (" + reason +
+                               "); let an administrator run the output of `pawl schema`."};
 }
 
 error call_error(const server_error& failure, const error_place& place) {
@@ -101,7 +101,7 @@ error call_error(const server_error& failure, const error_place& place) {
                 begin + "it accepts no writes at present, " + quote(failure) + "."};
     if (failure.sqlstate == "42501" || is_class(failure, "28"))
         return {errc::refused, begin + quote(failure) + "; let an administrator grant the rights " +
-                                   "for the schema " + place.schema +
+                                   "for the " + place.locks() +
                                    " with the output of `pawl schema`."};
     if (is_one_of(failure, {"42883", "3F000", "42P01"}))
         return missing_schema_error(place, quote(failure));

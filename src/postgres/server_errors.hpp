@@ -23,6 +23,11 @@ struct server_error {
 struct error_place {
     std::string server;  // "PostgreSQL at db.example:5432"
     std::string schema;
+    std::string table{};  // ShedLock's, in place of a schema of Pawl's
+
+    [[nodiscard]] std::string locks() const {
+        return table.empty() ? "schema " + schema : "table " + table;
+    }
 };
 
 [[nodiscard]] server_error error_in(const PGresult* result);

@@ -3,6 +3,7 @@
 
 #include "connection_string.hpp"
 #include "connector.hpp"
+#include "shedlock.hpp"
 
 #include "../sql/backend.hpp"
 
@@ -19,6 +20,9 @@ public:
 
     std::unique_ptr<backend> open(backend_context context) const override {
         auto database = std::make_unique<connector>(options_, context);
+        if (const auto& table = options_.shedlock)
+            return sql::make_shedlock_backend(std::move(database), shedlock_statements(*table),
+                                              *table, context);
         return sql::make_backend(std::move(database), options_.name_space, context);
     }
     std::string describe() const override { return postgres::describe(options_); }

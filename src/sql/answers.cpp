@@ -99,6 +99,16 @@ error unexpected_answer(std::string_view function) {
                                 "the functions of Pawl's schema."};
 }
 
+std::optional<std::size_t> count_characters(std::string_view text) noexcept {
+    std::size_t count = 0;
+    for (; !text.empty(); ++count) {
+        const auto size = character_size(text);
+        if (size == 0) return std::nullopt;
+        text.remove_prefix(size);
+    }
+    return count;
+}
+
 std::string stored_text(std::string_view name) {
     static constexpr char digits[] = "0123456789ABCDEF";
     std::string text;

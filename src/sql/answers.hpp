@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,6 +74,8 @@ struct caller {
 // A name or value as the database has it. What is no UTF-8 is written as %XX, and so is a '%'.
 [[nodiscard]] std::string stored_text(std::string_view name);
 [[nodiscard]] std::string name_of(std::string_view stored);
+// Empty if the text is no UTF-8.
+[[nodiscard]] std::optional<std::size_t> count_characters(std::string_view text) noexcept;
 
 // A message: "g OWNER TOKEN WINDOW CLOCK", a grant; "n OWNER REMAINING", the waiter is the first
 // one now; "w OWNER", it must ask; "f OWNER NAME", a forced release; "l NAME", a latch. Times are

@@ -31,6 +31,9 @@ struct call {
     std::string_view function;
     std::vector<parameter> parameters;
     bool notifies = false;  // it may wake other clients, after its commit
+    // In place of the function, a statement of this name; $1, $2 and so on are the parameters. It
+    // outlives the call, and is always the same for the name.
+    std::string_view text{};
 };
 
 using row = std::vector<std::optional<std::string>>;  // empty: NULL
@@ -49,6 +52,7 @@ struct session_facts {
     std::int64_t boot = 0;   // changes when the server has crashed or failed over
     std::int64_t clock = 0;  // of the server, in us
     duration hold_off{};     // the server grants nothing for so long
+    std::int64_t longest_name = 0;  // in ShedLock's table, in characters; 0: without a limit
 };
 
 // One connection to the database, ready for calls. Used on the strand, and outlived by no call.

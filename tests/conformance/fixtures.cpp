@@ -48,15 +48,20 @@ using pawl::spi::capabilities;
 class fixture_of final : public pawl::conformance::fixture {
 public:
     fixture_of(std::function<test_service()> make, const pawl::spi::capabilities& supported,
-               bool shows_waiters = true, unsigned servers_per_request = 1)
+               bool shows_waiters = true, unsigned servers_per_request = 1,
+               bool (*accepts_name)(std::string_view name) = nullptr)
         : make_(std::move(make)),
           supported_(supported),
           shows_waiters_(shows_waiters),
-          servers_per_request_(servers_per_request) {}
+          servers_per_request_(servers_per_request),
+          accepts_name_(accepts_name) {}
 
     test_service make_test_service() override { return make_(); }
     const pawl::spi::capabilities& capabilities() const override { return supported_; }
     bool shows_waiters() const override { return shows_waiters_; }
+    bool accepts_name(std::string_view name) const override {
+        return accepts_name_ == nullptr || accepts_name_(name);
+    }
     unsigned servers_per_request() const override { return servers_per_request_; }
 
 private:
@@ -64,6 +69,7 @@ private:
     const pawl::spi::capabilities supported_;
     const bool shows_waiters_;
     const unsigned servers_per_request_;
+    bool (*const accepts_name_)(std::string_view name);
 };
 
 test_service new_memory_service() {
@@ -87,16 +93,18 @@ test_service new_sqlite_service() {
 
 // A server for the program, and a database for each test. The user has the least rights. The
 // processes that a test starts use the same server.
-test_service new_postgres_service() {
+test_service new_postgres_service(const std::string& options) {
     static const auto server = [] {
         auto made = std::make_shared<support::postgres_server>();
         made->execute("CREATE ROLE locks LOGIN");
         return made;
     }();
     const auto database = server->create_database();
-    server->execute(pawl::postgres::schema_of({}, "locks"), database);
     const auto url =
-        "postgresql://locks@127.0.0.1:" + std::to_string(server->port()) + "/" + database;
+        "postgresql://locks@127.0.0.1:" + std::to_string(server->port()) + "/" + database + options;
+    pawl::postgres::options settings;
+    if (!options.empty()) settings.shedlock = {.others_use_database_time = true};
+    server->execute(pawl::postgres::schema_of(settings, "locks"), database);
     return {.target = pawl::postgres::at(url),
             .url = url,
             .restart =
@@ -113,7 +121,7 @@ test_service new_postgres_service() {
 
 // As for PostgreSQL.
 template <support::database_product Product>
-test_service new_mysql_service() {
+test_service new_mysql_service(const std::string& options) {
     static const auto server = [] {
         auto made = std::make_shared<support::mariadb_server>(
             support::mariadb_settings{.product = Product});
@@ -123,9 +131,13 @@ test_service new_mysql_service() {
     static int count = 0;
     pawl::mysql::options settings;
     settings.schema = "test" + std::to_string(++count);
+    if (!options.empty()) {
+        settings.shedlock = {.others_use_database_time = true};
+        server->execute("CREATE DATABASE " + settings.schema);
+    }
     support::mariadb_client(server->port())
         .execute_script(pawl::mysql::schema_of(settings, "locks"));
-    const auto url = server->url(settings.schema, {}, "locks");
+    const auto url = server->url(settings.schema, options, "locks");
     return {.target = pawl::mysql::at(url),
             .url = url,
             .restart =
@@ -334,6 +346,26 @@ constexpr capabilities mysql_capabilities() {
 
 #endif
 
+#if PAWL_WITH_POSTGRES || PAWL_WITH_MYSQL
+
+constexpr const char* shedlock_url = "?layout=shedlock&others=database_time";
+
+constexpr capabilities shedlock_capabilities() {
+    capabilities all;
+    all.hands_over = all.modes_share_queue = false;
+    all.order = pawl::spi::fairness::none;
+    all.least_ttl = std::chrono::milliseconds(100);
+    return all;
+}
+
+// The table has texts of 64 characters.
+bool fits_shedlock(std::string_view name) {
+    const bool is_utf8 = name.find_first_of("\xFF\xC3") == std::string_view::npos || name == "ä";
+    return is_utf8 && name.size() <= 64;
+}
+
+#endif
+
 constexpr capabilities memory_capabilities() {
     auto all = sqlite_capabilities();
     all.tokens_survive_data_loss = all.across_processes = false;
@@ -414,24 +446,38 @@ std::vector<backend> all_backends() {
         redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                       redisson_capabilities(true))};
 #if PAWL_WITH_POSTGRES
-    all.push_back(
-        {"Postgres", std::make_shared<fixture_of>(new_postgres_service, postgres_capabilities())});
+    all.push_back({"Postgres", std::make_shared<fixture_of>([] { return new_postgres_service(""); },
+                                                            postgres_capabilities())});
 #endif
 #if PAWL_WITH_MYSQL
     using support::database_product;
-    all.push_back(
-        {"MariaDb", std::make_shared<fixture_of>(new_mysql_service<database_product::mariadb>,
-                                                 mysql_capabilities())});
-    all.push_back({"MySql", std::make_shared<fixture_of>(new_mysql_service<database_product::mysql>,
-                                                         mysql_capabilities())});
+    all.push_back({"MariaDb", std::make_shared<fixture_of>(
+                                  [] { return new_mysql_service<database_product::mariadb>(""); },
+                                  mysql_capabilities())});
+    all.push_back({"MySql", std::make_shared<fixture_of>(
+                                [] { return new_mysql_service<database_product::mysql>(""); },
+                                mysql_capabilities())});
 #endif
     return all;
 }
 
-backend polling_backend() {
-    return {"Scriptless",
-            std::make_shared<fixture_of>([] { return new_redis_service("?scripts=no"); },
-                                         scriptless_capabilities(), false)};
+std::vector<backend> polling_backends() {
+    std::vector<backend> all{
+        {"Scriptless", std::make_shared<fixture_of>([] { return new_redis_service("?scripts=no"); },
+                                                    scriptless_capabilities(), false)}};
+#if PAWL_WITH_POSTGRES
+    all.push_back({"PostgresShedLock",
+                   std::make_shared<fixture_of>([] { return new_postgres_service(shedlock_url); },
+                                                shedlock_capabilities(), false, 1, fits_shedlock)});
+#endif
+#if PAWL_WITH_MYSQL
+    all.push_back(
+        {"MariaDbShedLock",
+         std::make_shared<fixture_of>(
+             [] { return new_mysql_service<support::database_product::mariadb>(shedlock_url); },
+             shedlock_capabilities(), false, 1, fits_shedlock)});
+#endif
+    return all;
 }
 
 }  // namespace tested

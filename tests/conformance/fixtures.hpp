@@ -21,7 +21,8 @@ struct backend {
 inline void PrintTo(const backend& tested, std::ostream* out) { *out << tested.name; }
 
 [[nodiscard]] std::vector<backend> all_backends();
-// Redis without scripts. Its waiters poll and cannot be seen, so only the conformance suite runs.
-[[nodiscard]] backend polling_backend();
+// Redis without scripts, and ShedLock's table. The waiters poll and cannot be seen, so only the
+// conformance suite runs.
+[[nodiscard]] std::vector<backend> polling_backends();
 
 }  // namespace tested

@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
         return *helper_status;
     testing::InitGoogleTest(&argc, argv);
     auto backends = tested::all_backends();
-    backends.push_back(tested::polling_backend());
+    for (auto& each : tested::polling_backends())
+        backends.push_back(std::move(each));
     for (const auto& each : backends)
         register_all(each.name, *each.fixture);
     return RUN_ALL_TESTS();

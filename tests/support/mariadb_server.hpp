@@ -62,7 +62,7 @@ public:
     void start();   // on the same port
     // For the next start.
     void add_options(const std::vector<std::string>& more) {
-        options_.insert(options_.end(), more.begin(), more.end());
+        settings_.options.insert(settings_.options.end(), more.begin(), more.end());
     }
     [[nodiscard]] bool is_running();
     [[nodiscard]] pid_t pid() const noexcept { return process_->pid(); }

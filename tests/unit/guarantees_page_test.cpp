@@ -126,6 +126,11 @@ TEST(GuaranteesPage, HasTheRowsOfPostgres) {
     state.synchronous_standbys = "*";
     const auto row = assess(state, {}, "").guarantees;
     expect_on_page(line(row, table_cell(row.failover)));
+    pawl::postgres::options shared;
+    shared.shedlock.emplace();
+    state.synchronous_standbys.clear();
+    const auto shared_row = assess(state, shared, "").guarantees;
+    expect_on_page(line(shared_row, table_cell(shared_row.failover)));
 }
 
 #endif
@@ -146,6 +151,11 @@ TEST(GuaranteesPage, HasTheRowsOfMySql) {
         const auto cluster_row = assess(node, {}, "").guarantees;
         expect_on_page(line(cluster_row, table_cell(cluster_row.failover)));
     }
+    pawl::mysql::options shared;
+    shared.shedlock.emplace();
+    state.flush = "1";
+    const auto shared_row = assess(state, shared, "").guarantees;
+    expect_on_page(line(shared_row, table_cell(shared_row.failover)));
 }
 
 #endif

@@ -113,7 +113,7 @@ TEST(MySqlOptions, AnErrorSaysWhatToDo) {
     EXPECT_EQ(connect_error({2002, "the text"}, place).reason(), unreachable);
     EXPECT_EQ(connect_error({1040, "the text"}, place).reason(), unavailable);
     EXPECT_TRUE(says(call_error({1305, "the text"}, place), refused, "pawl schema"));
-    EXPECT_TRUE(says(call_error({1142, "the text"}, place), refused, "EXECUTE"));
+    EXPECT_TRUE(says(call_error({1142, "the text"}, place), refused, "grant the rights"));
 }
 
 TEST(MySqlOptions, TheSchemaIsOfStatementsThatCanBeRepeated) {
@@ -125,6 +125,29 @@ TEST(MySqlOptions, TheSchemaIsOfStatementsThatCanBeRepeated) {
         EXPECT_TRUE(is_repeatable) << each;
         EXPECT_EQ(each.find("@."), each.npos) << each;
     }
+}
+
+TEST(MySqlOptions, ShedLocksTableHasOptionsOfItsOwn) {
+    const std::string url = "mysql://h/Java-Batch?layout=shedlock&others=database_time";
+    EXPECT_EQ(at(url + "&table=x").describe(), "mysql://h/Java-Batch?layout=shedlock&table=x");
+    const auto failure_at = [](const std::string& text) {
+        return failure_of([&] { static_cast<void>(at(text)); });
+    };
+    EXPECT_TRUE(
+        says(failure_at("mysql://h/d?layout=shedlock"), bad_option, "others=database_time"));
+    EXPECT_TRUE(says(failure_at("mysql://h/d?lock_at_least=1s"), bad_option, "layout=shedlock"));
+    for (const char* each : {"push=no", "namespace=n", "make_schema=no", "after_failover=go"})
+        EXPECT_TRUE(says(failure_at(url + "&" + each), bad_option, "no option")) << each;
+    EXPECT_TRUE(says(failure_at("mysql://h/a%60b?layout=shedlock&others=database_time"), bad_option,
+                     "64 letters"));
+    const auto text = at(url).setup_text("app@10.0.%");
+    EXPECT_NE(text.find("INSERT, UPDATE ON `Java-Batch`.`shedlock` TO 'app'@'10.0.%'//"),
+              text.npos);
+}
+
+TEST(MySqlOptions, AStatementHasItsParametersAsTextsAndNumbers) {
+    EXPECT_EQ(statement_text("a = $2 AND b = $1", {std::int64_t{-5}, std::string("x'")}),
+              "a = _utf8mb4 x'7827' AND b = -5");
 }
 
 TEST(MySqlOptions, TheSchemaIsForOneAccount) {

@@ -161,6 +161,31 @@ TEST_F(PostgresOptions, TheNamesOfStandbysSayHowManyAreAwaited) {
     EXPECT_EQ(awaited_standbys("any 12(s1, s2)"), 12U);
 }
 
+TEST_F(PostgresOptions, ShedLocksTableHasOptionsOfItsOwn) {
+    using enum errc;
+    const std::string url = "postgresql://h/d?layout=shedlock&others=database_time";
+    const auto settings =
+        parse_options(url + "&table=Batch.Locks&lock_at_least=1500&sslmode=require");
+    ASSERT_TRUE(settings.shedlock);
+    EXPECT_EQ(settings.shedlock->name, "Batch.Locks");
+    EXPECT_EQ(settings.shedlock->lock_at_least, std::chrono::milliseconds(1500));
+    EXPECT_EQ(settings.connection, "postgresql://h/d?sslmode=require");
+    EXPECT_EQ(at(url + "&table=x").describe(), "postgresql://h:5432/d?layout=shedlock&table=x");
+    EXPECT_FALSE(parse_options("postgresql://h/d?layout=native").shedlock);
+    EXPECT_TRUE(
+        says(failure_of("postgresql://h/d?layout=shedlock"), bad_option, "others=database_time"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?layout=redisson"), bad_url, "layout=shedlock"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?table=x"), bad_option, "add layout=shedlock"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?layout=shedlock&others=utc"), bad_url,
+                     "others=database_time"));
+    for (const char* each : {"schema=s", "namespace=n", "make_schema=no", "after_failover=go"})
+        EXPECT_TRUE(says(failure_of(url + "&" + each), bad_option, "no option")) << each;
+    for (const char* each : {"", "a.b.c", "a b", "1a", "a;b", ".a", "a."})
+        EXPECT_TRUE(says(failure_of(url + "&table=" + each), bad_option, "TABLE")) << each;
+    EXPECT_TRUE(says(failure_of(url + "&lock_at_least=25h"), bad_url, "0 to 24h"));
+    EXPECT_NE(at(url).setup_text("app").find("update on shedlock to \"app\""), std::string::npos);
+}
+
 TEST_F(PostgresOptions, AListIsAnArray) {
     using list = std::vector<std::string>;
     EXPECT_EQ(to_text(std::monostate{}), std::nullopt);

@@ -45,6 +45,11 @@ public:
     // False: `inspect` shows no waiters, because the service does not know them: they poll. The
     // tests then give a waiter a moment to begin, in place of looking for it.
     [[nodiscard]] virtual bool shows_waiters() const { return true; }
+    // False: the service cannot store this name, which has 1 to 512 bytes and no control
+    // characters. It must then refuse the name with errc::bad_name.
+    [[nodiscard]] virtual bool accepts_name([[maybe_unused]] std::string_view name) const {
+        return true;
+    }
     // How many servers a client asks at the same time, each with a request of its own.
     [[nodiscard]] virtual unsigned servers_per_request() const { return 1; }
 };
