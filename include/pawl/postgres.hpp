@@ -4,6 +4,7 @@
 // Locks in a PostgreSQL database: docs/backends/postgres.md.
 #pragma once
 
+#include <pawl/postgres_keys.hpp>
 #include <pawl/service.hpp>
 
 #include <cstdint>
@@ -17,6 +18,12 @@ enum class after_failover : std::uint8_t {
     wait,  // nothing is granted for the longest ttl that anybody requested, unless the server names
            // synchronous standbys
     go     // locks are granted at once
+};
+
+// What a lock is.
+enum class lock_kind : std::uint8_t {
+    lease,   // a row of Pawl's tables, with every mode of locks and with fencing tokens
+    session  // an advisory lock of a session, which other programs can share; without tokens
 };
 
 // Where the locks are.
@@ -34,13 +41,18 @@ struct options {
     // errc::refused.
     bool make_schema = true;
     postgres::after_failover after_failover = postgres::after_failover::wait;
+    // With lock_kind::session, the options above, except for the connection, have no meaning and
+    // keep their defaults.
+    lock_kind kind = lock_kind::lease;
+    advisory_keys keys = advisory_keys::distributed_lock;  // of lock_kind::session
 };
 
 // Neither connects. They throw errc::bad_option for options that cannot be used, and errc::bad_url
 // for a URL that is not understood.
 [[nodiscard]] service at(options settings);
 // postgresql://[user[:password]@]host[:port][,host…][/database][?option=value&…] with libpq's
-// options, and with schema, namespace, make_schema and after_failover. postgres:// is the same.
+// options, and with schema, namespace, make_schema and after_failover, or mode=session and keys.
+// postgres:// is the same.
 [[nodiscard]] service at(std::string_view url);
 
 // The SQL that makes the schema, for an administrator. With the name of an application's role, the

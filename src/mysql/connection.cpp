@@ -103,12 +103,22 @@ asio::awaitable<std::vector<sql::row>> connection::run(const sql::call& request,
 
 asio::awaitable<std::vector<sql::row>> connection::run_text(std::string text,
                                                             time_point give_up_at) {
+    return wait(send(std::move(text)), give_up_at);
+}
+
+std::shared_ptr<pending_statement> connection::send(std::string text, bool may_take_long) {
     throw_if_over();
     auto sent = std::make_shared<pending_statement>(time_, strand_, std::move(text));
+    sent->may_take_long = may_take_long;
     sent->answered.prepare();
     waiting_.push_back(sent);
     link_->wake();
-    return wait(std::move(sent), give_up_at);
+    return sent;
+}
+
+void connection::set_silence_limit(duration limit) noexcept {
+    silence_limit_ = limit;
+    link_->set_user_timeout(limit);
 }
 
 asio::awaitable<std::vector<sql::row>> connection::wait(std::shared_ptr<pending_statement> sent,
@@ -144,7 +154,7 @@ asio::awaitable<void> connection::work(std::weak_ptr<connection> weak,
         if (link->is_closed()) co_return self->end("no wait for the socket is possible");
         if (!is_readable && time.now() < ping_at) continue;
         // While it is idle, the server says nothing but its farewell.
-        const auto failure = co_await link->ping(silence_limit);
+        const auto failure = co_await link->ping(self->silence_limit_);
         if (failure.number != 0) self->end(failure.message);
     }
 }
@@ -160,7 +170,8 @@ asio::awaitable<void> connection::work_once() {
 
 asio::awaitable<void> connection::run_next() {
     const auto sent = waiting_.front();
-    const auto answer = co_await link_->query(sent->text, silence_limit);
+    const auto answer =
+        co_await link_->query(sent->text, sent->may_take_long ? duration::max() : silence_limit_);
     if (is_over_) co_return;
     waiting_.pop_front();
     const auto* failure = std::get_if<server_error>(&answer);
@@ -172,8 +183,9 @@ asio::awaitable<void> connection::run_next() {
         co_return;
     } else {
         // A statement that somebody ended may leave its transaction open, or have committed it.
-        const auto ended = co_await link_->query("rollback", silence_limit);
+        const auto ended = co_await link_->query("rollback", silence_limit_);
         if (std::holds_alternative<server_error>(ended) && !is_over_) end(failure->message);
+        sent->error_number = failure->number;
         sent->failure = is_interruption(*failure)
                             ? std::make_exception_ptr(sql::no_answer(
                                   place_.server + " ended the call: " + failure->message + "."))

@@ -26,6 +26,8 @@ struct pending_statement {
     std::string text;
     std::vector<sql::row> rows;
     std::exception_ptr failure;
+    unsigned error_number = 0;   // of the server, with `failure`
+    bool may_take_long = false;  // the server may be silent until its answer
     bool is_answered = false;
     bool is_abandoned = false;
     core::wakeup answered;
@@ -38,7 +40,7 @@ struct pending_statement {
 // Used on the strand.
 class connection final : public sql::session, public std::enable_shared_from_this<connection> {
 public:
-    // The end of a session whose server does not answer.
+    // The end of a session whose server does not answer, unless `set_silence_limit` says otherwise.
     static constexpr duration silence_limit = std::chrono::seconds(3);
     // Connects the listener, to the same server. Null without pushes.
     using listener_connector =
@@ -59,12 +61,15 @@ public:
 
     // Any statement, with `run`'s errors.
     boost::asio::awaitable<std::vector<sql::row>> run_text(std::string text, time_point give_up_at);
+    // For statements that may take long, and for the number of an error.
+    std::shared_ptr<pending_statement> send(std::string text, bool may_take_long = false);
+    boost::asio::awaitable<std::vector<sql::row>> wait(std::shared_ptr<pending_statement> sent,
+                                                       time_point give_up_at);
+    void set_silence_limit(duration limit) noexcept;
     [[nodiscard]] const error_place& place() const noexcept { return place_; }
 
 private:
     void throw_if_over() const;
-    boost::asio::awaitable<std::vector<sql::row>> wait(std::shared_ptr<pending_statement> sent,
-                                                       time_point give_up_at);
     static boost::asio::awaitable<void> work(std::weak_ptr<connection> weak,
                                              std::shared_ptr<libmariadb_connection> link,
                                              runtime& time);
@@ -90,6 +95,7 @@ private:
     std::deque<std::shared_ptr<pending_statement>> waiting_;
     std::shared_ptr<libmariadb_connection> listener_;
     std::shared_ptr<core::wakeup> listener_pause_;
+    duration silence_limit_ = silence_limit;
     bool has_listener_ = false;
     bool is_over_ = false;
     std::string end_reason_;

@@ -26,28 +26,6 @@ constexpr duration statement_limit = 3s;
 constexpr duration schema_statement_limit = 10s;
 constexpr duration listener_connect_limit = 5s;
 
-std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
-                              const error_place& place) {
-    if (const auto* failure = std::get_if<server_error>(&answer)) {
-        if (is_network_failure(*failure)) throw connect_error(*failure, place);
-        throw call_error(*failure, place);
-    }
-    return std::get<std::vector<sql::row>>(answer);
-}
-
-server_variables variables_in(const std::vector<sql::row>& rows) {
-    server_variables all;
-    for (const auto& each : rows)
-        if (each.size() >= 2 && each[0] && each[1]) {
-            auto name = *each[0];
-            std::ranges::transform(name, name.begin(), [](char c) {
-                return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-            });
-            all[name] = *each[1];
-        }
-    return all;
-}
-
 const std::string& value_of(const server_variables& all, std::string_view name) {
     static const std::string none;
     const auto position = all.find(name);
@@ -59,11 +37,6 @@ constexpr std::string_view variables_text =
     "'port', 'datadir', 'wsrep_on', 'group_replication_group_name', 'version')";
 constexpr std::string_view status_text =
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'wsrep_cluster_state_uuid')";
-
-bool is_cluster(const server_variables& all) {
-    return value_of(all, "wsrep_on") == "ON" ||
-           !value_of(all, "group_replication_group_name").empty();
-}
 
 // The nodes of a cluster are one server: they have the same tables and agree on each commit.
 std::string identity_of(const server_variables& all) {
@@ -88,6 +61,33 @@ void check_version(MYSQL* connection, const error_place& place) {
 
 }  // namespace
 
+std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
+                              const error_place& place) {
+    if (const auto* failure = std::get_if<server_error>(&answer)) {
+        if (is_network_failure(*failure)) throw connect_error(*failure, place);
+        throw call_error(*failure, place);
+    }
+    return std::get<std::vector<sql::row>>(answer);
+}
+
+server_variables variables_in(const std::vector<sql::row>& rows) {
+    server_variables all;
+    for (const auto& each : rows)
+        if (each.size() >= 2 && each[0] && each[1]) {
+            auto name = *each[0];
+            std::ranges::transform(name, name.begin(), [](char c) {
+                return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+            });
+            all[name] = *each[1];
+        }
+    return all;
+}
+
+bool is_cluster(const server_variables& all) {
+    return value_of(all, "wsrep_on") == "ON" ||
+           !value_of(all, "group_replication_group_name").empty();
+}
+
 connector::connector(options settings, const backend_context& context)
     : options_(std::move(settings)), context_(context) {}
 
@@ -100,6 +100,14 @@ std::string connector::describe() const {
 
 asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_handlers handlers,
                                                                   time_point give_up_at) {
+    session_maker make = [this, handlers = std::move(handlers)](opened_link opened) {
+        return greet(std::move(opened), handlers);
+    };
+    co_return co_await connect_with(std::move(make), give_up_at);
+}
+
+asio::awaitable<std::shared_ptr<connection>> connector::connect_with(session_maker make,
+                                                                     time_point give_up_at) {
     sql::worst_failure failures;
     auto remaining_servers = options_.servers.size();
     for (const auto& target : options_.servers) {
@@ -112,7 +120,7 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_h
             for (const auto& address : addresses) {
                 const auto limit = limit_of_attempt(remaining--, server_limit);
                 try {
-                    co_return co_await connect_to(target, address, handlers, limit);
+                    co_return co_await connect_to(target, address, make, limit);
                 } catch (const error& failure) {
                     failures.add(failure);
                 }
@@ -146,10 +154,10 @@ asio::awaitable<connector::link_ptr> connector::open(server_login login, error_p
     co_return link;
 }
 
-asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server target,
-                                                                     std::string address,
-                                                                     sql::session_handlers handlers,
-                                                                     time_point give_up_at) {
+asio::awaitable<std::shared_ptr<connection>> connector::connect_to(server target,
+                                                                   std::string address,
+                                                                   const session_maker& make,
+                                                                   time_point give_up_at) {
     const auto address_text = target.host + ":" + std::to_string(target.port);
     error_place place{"MySQL at " + address_text, options_.schema};
     auto login = login_for(target, address);
@@ -162,15 +170,23 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server targ
     } guard{link};
     check_version(link->get(), place);
     if (::mariadb_connection(link->get()) != 0) place.server = "MariaDB at " + address_text;
-    auto facts = co_await say_hello(link, place);
-    auto connect_listener = [login, place, strand = context_.strand, time = context_.time] {
+    opened_link opened{link, place, std::move(login)};
+    auto made = co_await make(std::move(opened));
+    guard.link = nullptr;
+    co_return made;
+}
+
+asio::awaitable<std::shared_ptr<connection>> connector::greet(opened_link opened,
+                                                              sql::session_handlers handlers) {
+    auto facts = co_await say_hello(opened.link, opened.place);
+    auto connect_listener = [login = opened.login, place = opened.place, strand = context_.strand,
+                             time = context_.time] {
         return open(login, place, strand, *time, time->now() + listener_connect_limit);
     };
-    auto made =
-        std::make_shared<connection>(link, place, std::move(facts), std::move(connect_listener),
-                                     std::move(handlers), context_.strand, *context_.time);
+    auto made = std::make_shared<connection>(opened.link, opened.place, std::move(facts),
+                                             std::move(connect_listener), std::move(handlers),
+                                             context_.strand, *context_.time);
     made->start();
-    guard.link = nullptr;
     co_return made;
 }
 

@@ -32,14 +32,6 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \n") - first + 1);
 }
 
-// "user@host", or "user" for all hosts.
-std::string account_text(std::string_view account) {
-    const auto at = account.rfind('@');
-    const auto user = account.substr(0, at);
-    const auto host = at == std::string_view::npos ? std::string_view("%") : account.substr(at + 1);
-    return "'" + std::string(user) + "'@'" + std::string(host) + "'";
-}
-
 // The name of a procedure that clients call, or empty.
 std::string_view called_procedure(std::string_view statement) {
     const auto end = statement.find('(');
@@ -66,6 +58,13 @@ std::vector<std::string> rights_statements(const std::string& schema, const std:
 }
 
 }  // namespace
+
+std::string account_text(std::string_view account) {
+    const auto at = account.rfind('@');
+    const auto user = account.substr(0, at);
+    const auto host = at == std::string_view::npos ? std::string_view("%") : account.substr(at + 1);
+    return "'" + std::string(user) + "'@'" + std::string(host) + "'";
+}
 
 std::vector<std::string> schema_statements(const std::string& schema, std::string_view definer) {
     static constexpr std::string_view mark = "//";

@@ -3,10 +3,12 @@
 
 #include "connector.hpp"
 #include "schema.hpp"
+#include "session_connector.hpp"
 
 #include "../core/util/url.hpp"
 #include "../net/option_values.hpp"
 #include "../sql/backend.hpp"
+#include "../sql/session_locks.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +21,9 @@ public:
     explicit definition(options settings) : options_(std::move(settings)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
+        if (options_.kind != lock_kind::lease)
+            return sql::make_session_backend(std::make_unique<session_connector>(options_, context),
+                                             context);
         auto database = std::make_unique<connector>(options_, context);
         return sql::make_backend(std::move(database), options_.name_space, context);
     }
@@ -36,6 +41,25 @@ bool is_schema_name(std::string_view name) {
     return !name.empty() && name.size() <= 63 && is_letter(name.front()) &&
            std::ranges::all_of(name,
                                [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+void check_kind(const options& settings) {
+    const options usual;
+    if (settings.kind == lock_kind::lease) {
+        if (settings.one_node)
+            throw error(errc::bad_option,
+                        "The option one_node is for mode=session and mode=row; leave it out.");
+        return;
+    }
+    if (!settings.push || settings.after_failover != usual.after_failover)
+        throw error(errc::bad_option,
+                    "The options push and after_failover are for mode=lease; leave them out.");
+    if (settings.kind == lock_kind::session &&
+        (settings.schema != usual.schema || settings.name_space != usual.name_space ||
+         settings.make_schema != usual.make_schema))
+        throw error(errc::bad_option,
+                    "User locks (mode=session) belong to the whole server; leave out the database, "
+                    "namespace and make_schema.");
 }
 
 }  // namespace
@@ -59,6 +83,7 @@ void check_options(const options& settings) {
         throw error(errc::bad_option, "The namespace has " +
                                           std::to_string(settings.name_space.size()) +
                                           " bytes; it must have 1 to 64.");
+    check_kind(settings);
     net::check_password({settings.password, settings.password_file, false}, "");
     net::check_tls(settings.tls, "", "Add tls=yes");
 }
@@ -72,14 +97,24 @@ std::string describe(const options& settings) {
         text += is_ipv6 ? "[" + each.host + "]" : each.host;
         if (each.port != 3306) text += ":" + std::to_string(each.port);
     }
+    if (settings.kind == lock_kind::session) {
+        core::append_option(text, "mode", "session");
+        return text;
+    }
     text += "/" + settings.schema;
     if (settings.name_space != "pawl") core::append_option(text, "namespace", settings.name_space);
+    if (settings.kind == lock_kind::row) core::append_option(text, "mode", "row");
     return text;
 }
 
 std::string schema_of(const options& settings, std::string_view account) {
     check_options(settings);
     if (!account.empty()) check_account(account);
+    if (settings.kind == lock_kind::session)
+        throw error(errc::unsupported,
+                    "User locks (mode=session) need no tables: every account that may connect can "
+                    "lock them.");
+    if (settings.kind == lock_kind::row) return row_table_script(settings.schema, account);
     return schema_script(settings.schema, account);
 }
 

@@ -18,7 +18,8 @@
 namespace pawl::postgres {
 namespace {
 
-constexpr std::string_view own_options[] = {"schema", "namespace", "make_schema", "after_failover"};
+constexpr std::string_view own_options[] = {"schema",         "namespace", "make_schema",
+                                            "after_failover", "mode",      "keys"};
 
 bool is_own(std::string_view name) {
     return std::ranges::find(own_options, name) != std::end(own_options);
@@ -116,6 +117,25 @@ bool parse_yes_no(const std::string& name, const std::string& value) {
                 "The URL's option " + name + "=" + value + " is not valid; use yes or no.");
 }
 
+lock_kind parse_mode(const std::string& value) {
+    if (value == "lease") return lock_kind::lease;
+    if (value == "session") return lock_kind::session;
+    throw error(errc::bad_url,
+                "The URL's option mode=" + value + " is not valid; use lease or session.");
+}
+
+constexpr std::pair<std::string_view, advisory_keys> key_schemes[] = {
+    {"distributedlock", advisory_keys::distributed_lock},
+    {"number", advisory_keys::number},
+    {"crc32", advisory_keys::crc32}};
+
+advisory_keys parse_keys(const std::string& value) {
+    for (const auto& [name, scheme] : key_schemes)
+        if (value == name) return scheme;
+    throw error(errc::bad_url, "The URL's option keys=" + value +
+                                   " is not valid; use distributedlock, number or crc32.");
+}
+
 // Applies Pawl's own options of a URL.
 void apply_option(options& settings, const std::string& name, const std::string& value) {
     if (value.empty())
@@ -132,10 +152,15 @@ void apply_option(options& settings, const std::string& name, const std::string&
             throw error(errc::bad_url, "The URL's option after_failover=" + value +
                                            " is not valid; use wait or go.");
         settings.after_failover = value == "go" ? after_failover::go : after_failover::wait;
+    } else if (name == "mode") {
+        settings.kind = parse_mode(value);
+    } else if (name == "keys") {
+        settings.keys = parse_keys(value);
     } else if (!is_libpq_parameter(name)) {
         throw error(errc::bad_url, "The URL's option '" + name +
                                        "' is unknown; postgresql:// has schema, namespace, "
-                                       "make_schema, after_failover and the parameters of libpq.");
+                                       "make_schema, after_failover, mode, keys and the "
+                                       "parameters of libpq.");
     }
 }
 
@@ -153,6 +178,23 @@ std::string without_own_options(std::string_view url) {
         separator = '&';
     }
     return result;
+}
+
+void check_kind(const options& settings) {
+    const options usual;
+    if (settings.kind == lock_kind::lease) {
+        if (settings.keys != usual.keys)
+            throw error(errc::bad_option,
+                        "The option keys is for advisory locks; add mode=session, or leave it "
+                        "out.");
+        return;
+    }
+    if (settings.schema != usual.schema || settings.name_space != usual.name_space ||
+        settings.make_schema != usual.make_schema ||
+        settings.after_failover != usual.after_failover)
+        throw error(errc::bad_option,
+                    "Advisory locks (mode=session) have no schema and no namespace; leave out "
+                    "schema, namespace, make_schema and after_failover.");
 }
 
 bool is_identifier(std::string_view text) {
@@ -240,6 +282,7 @@ void check_options(const options& settings) {
         }))
         throw error(errc::bad_option,
                     "The namespace must have 1 to 64 bytes and no control characters.");
+    check_kind(settings);
     static_cast<void>(parse_connection(settings.connection));
 }
 
@@ -270,6 +313,10 @@ std::string describe(const options& settings) {
         core::append_option(text, "schema", settings.schema);
     if (settings.name_space != default_options.name_space)
         core::append_option(text, "namespace", settings.name_space);
+    if (settings.kind == lock_kind::session) core::append_option(text, "mode", "session");
+    for (const auto& [name, scheme] : key_schemes)
+        if (settings.keys == scheme && scheme != default_options.keys)
+            core::append_option(text, "keys", name);
     return text;
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "advisory_session.hpp"
 #include "connection_string.hpp"
 #include "connector.hpp"
 
 #include "../sql/backend.hpp"
+#include "../sql/session_locks.hpp"
 
 #include <pawl/postgres.hpp>
 
@@ -18,6 +20,9 @@ public:
     explicit definition(options settings) : options_(std::move(settings)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
+        if (options_.kind == lock_kind::session)
+            return sql::make_session_backend(
+                std::make_unique<advisory_connector>(options_, context), context);
         auto database = std::make_unique<connector>(options_, context);
         return sql::make_backend(std::move(database), options_.name_space, context);
     }

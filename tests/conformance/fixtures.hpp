@@ -23,5 +23,7 @@ inline void PrintTo(const backend& tested, std::ostream* out) { *out << tested.n
 [[nodiscard]] std::vector<backend> all_backends();
 // Redis without scripts. Its waiters poll and cannot be seen, so only the conformance suite runs.
 [[nodiscard]] backend polling_backend();
+// Databases whose sessions have the locks: only the conformance suite runs, too.
+[[nodiscard]] std::vector<backend> session_backends();
 
 }  // namespace tested

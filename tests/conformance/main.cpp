@@ -48,6 +48,8 @@ int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     auto backends = tested::all_backends();
     backends.push_back(tested::polling_backend());
+    for (auto& each : tested::session_backends())
+        backends.push_back(std::move(each));
     for (const auto& each : backends)
         register_all(each.name, *each.fixture);
     return RUN_ALL_TESTS();

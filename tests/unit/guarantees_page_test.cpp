@@ -126,6 +126,8 @@ TEST(GuaranteesPage, HasTheRowsOfPostgres) {
     state.synchronous_standbys = "*";
     const auto row = assess(state, {}, "").guarantees;
     expect_on_page(line(row, table_cell(row.failover)));
+    const auto of_sessions = assess_sessions(state, "").guarantees;
+    expect_on_page(line(of_sessions, table_cell(of_sessions.failover)));
 }
 
 #endif
@@ -142,6 +144,12 @@ TEST(GuaranteesPage, HasTheRowsOfMySql) {
         const auto without_pause = assess(state, going, "").guarantees;
         expect_on_page(line(row, table_cell(row.failover) + "; with `after_failover=go` " +
                                      table_cell(without_pause.failover)));
+    }
+    for (const auto kind : {pawl::mysql::lock_kind::session, pawl::mysql::lock_kind::row}) {
+        pawl::mysql::options settings;
+        settings.kind = kind;
+        const auto row = pawl::mysql::assess_sessions("", settings, "").guarantees;
+        expect_on_page(line(row, table_cell(row.failover)));
     }
 }
 
