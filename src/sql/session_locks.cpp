@@ -292,9 +292,9 @@ asio::awaitable<void> session_client::renew(renewal_batch& batch) {
             continue;
         }
         limit = std::max(limit, batch.renewals()[i].useful_until);
+        ++round->unanswered;
         asio::co_spawn(context_.strand, prove(shared_from_this(), position->second, i, round),
                        asio::detached);
-        ++round->unanswered;
     }
     while (round->unanswered > 0 && now() < limit)
         co_await round->done.wait_until(limit);
