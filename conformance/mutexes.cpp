@@ -92,7 +92,7 @@ void scoped_lock_takes_several(fixture& service_fixture) {
     forward_task.get();
     backward_task.get();
     require(!gate.has_overlapped(), "two threads held the same three locks");
-    require(locks.list().empty(), "a lock is held after scoped_lock");
+    require(nothing_is_listed(service_fixture, locks), "a lock is held after scoped_lock");
 }
 
 void std_lock_backs_off(fixture& service_fixture) {

@@ -76,6 +76,11 @@ bool has_waiters(const fixture& service_fixture, blocking::client& observer,
     return has_waiters(observer, name, count);
 }
 
+bool nothing_is_listed(const fixture& service_fixture, blocking::client& observer,
+                       const std::string& prefix) {
+    return !service_fixture.lists_locks() || observer.list(prefix).empty();
+}
+
 bool is_free(blocking::client& observer, const std::string& name) {
     return !observer.inspect(name).held_by;
 }

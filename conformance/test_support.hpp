@@ -88,6 +88,9 @@ inline const client_options long_tries = long_try_options();
 [[nodiscard]] bool has_waiters(const fixture& service_fixture, blocking::client& observer,
                                const std::string& name, std::uint64_t count);
 [[nodiscard]] bool is_free(blocking::client& observer, const std::string& name);
+// True as well where locks cannot be listed.
+[[nodiscard]] bool nothing_is_listed(const fixture& service_fixture, blocking::client& observer,
+                                     const std::string& prefix = {});
 
 // Queues this number of waiters behind a hold of the first client, each when the one before is in
 // the queue, and each in the next client. Requires that they are served in this order.

@@ -28,6 +28,13 @@ enum class after_failover : std::uint8_t {
     go     // locks are granted at once
 };
 
+// What a lock is.
+enum class lock_kind : std::uint8_t {
+    lease,    // rows of Pawl's tables, with every mode of locks and with fencing tokens
+    session,  // a user lock (GET_LOCK), as of DistributedLock.MySql (.NET); without tokens
+    row       // a row that an open transaction locks (SELECT … FOR UPDATE)
+};
+
 // Where the locks are.
 struct options {
     // The first one that accepts writes is used. 1 to 16.
@@ -51,17 +58,23 @@ struct options {
     mysql::after_failover after_failover = mysql::after_failover::wait;
     // ShedLock's table in place of Pawl's own, for exclusive locks shared with Java services.
     // `schema` is then their database, which may have other letters. `name_space`, `make_schema`,
-    // `push` and `after_failover` keep their defaults.
+    // `push`, `after_failover`, `kind` and `one_node` keep their defaults.
     std::optional<shedlock_table> shedlock{};
+    // lock_kind::session has no schema and no namespace, and neither push nor after_failover are
+    // for other kinds than `lease`: such options keep their defaults.
+    lock_kind kind = lock_kind::lease;
+    // All clients use the same node of a cluster. Else a cluster is refused, unless the kind is
+    // `lease`: its nodes do not know each other's user locks and locked rows.
+    bool one_node = false;
 };
 
 // Neither connects. They throw errc::bad_option for options that cannot be used, and errc::bad_url
 // for a URL that is not understood.
 [[nodiscard]] service at(options settings);
 // mysql://[user[:password]@]host[:port][,host…][/database][?option=value&…], with the options tls,
-// ca, cert, cert_key, verify, tls_name, password_env, password_file, namespace, make_schema, push
-// and after_failover, or with layout=shedlock, table, others and lock_at_least. mariadb:// is the
-// same.
+// ca, cert, cert_key, verify, tls_name, password_env, password_file, namespace, make_schema, push,
+// after_failover, mode (lease, session or row) and one_node, or with layout=shedlock, table, others
+// and lock_at_least. mariadb:// is the same.
 [[nodiscard]] service at(std::string_view url);
 
 // The SQL that makes the database's tables and procedures, or ShedLock's table, for an

@@ -4,6 +4,7 @@
 // Locks in a PostgreSQL database: docs/backends/postgres.md.
 #pragma once
 
+#include <pawl/postgres_keys.hpp>
 #include <pawl/service.hpp>
 #include <pawl/shedlock.hpp>
 
@@ -19,6 +20,12 @@ enum class after_failover : std::uint8_t {
     wait,  // nothing is granted for the longest ttl that anybody requested, unless the server names
            // synchronous standbys
     go     // locks are granted at once
+};
+
+// What a lock is.
+enum class lock_kind : std::uint8_t {
+    lease,   // a row of Pawl's tables, with every mode of locks and with fencing tokens
+    session  // an advisory lock of a session, which other programs can share; without tokens
 };
 
 // Where the locks are.
@@ -37,16 +44,19 @@ struct options {
     bool make_schema = true;
     postgres::after_failover after_failover = postgres::after_failover::wait;
     // ShedLock's table in place of Pawl's own, for exclusive locks shared with Java services. The
-    // options of the schema then keep their defaults.
+    // options of the schema, and `kind` and `keys`, then keep their defaults.
     std::optional<shedlock_table> shedlock{};
+    // With lock_kind::session, the options above, except for the connection, keep their defaults.
+    lock_kind kind = lock_kind::lease;
+    advisory_keys keys = advisory_keys::distributed_lock;  // of lock_kind::session
 };
 
 // Neither connects. They throw errc::bad_option for options that cannot be used, and errc::bad_url
 // for a URL that is not understood.
 [[nodiscard]] service at(options settings);
 // postgresql://[user[:password]@]host[:port][,host…][/database][?option=value&…] with libpq's
-// options, and with schema, namespace, make_schema and after_failover, or with layout=shedlock,
-// table, others and lock_at_least. postgres:// is the same.
+// options, and with schema, namespace, make_schema and after_failover, or mode=session and keys, or
+// layout=shedlock, table, others and lock_at_least. postgres:// is the same.
 [[nodiscard]] service at(std::string_view url);
 
 // The SQL that makes the schema, or ShedLock's table, for an administrator. With the name of an

@@ -7,23 +7,14 @@
 #pragma once
 
 #include <pawl/options.hpp>
+#include <pawl/postgres_keys.hpp>
 
-#include <cstdint>
 #include <string_view>
 
 // libpq's PGconn.
 struct pg_conn;
 
 namespace pawl::postgres {
-
-// How a name becomes the number of an advisory lock, which other libraries can share.
-enum class advisory_keys : std::uint8_t {
-    // As DistributedLock.Postgres (.NET): up to 9 ASCII characters as they are, 16 hexadecimal
-    // digits as a number, XXXXXXXX,XXXXXXXX as two numbers; of other names, a part of their SHA-1.
-    distributed_lock,
-    number,  // a decimal number, or two with a comma
-    crc32    // as with_advisory_lock (Ruby): the CRC-32 of the name and 0
-};
 
 // How `lock_in_transaction` locks.
 struct transaction_lock_options {

@@ -55,7 +55,7 @@ std::string rows_literal(std::span<const text_list* const> columns) {
 
 std::string literal(const sql::parameter& value) {
     if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-    if (const auto* text = std::get_if<std::string>(&value)) return "x'" + hexadecimal(*text) + "'";
+    if (const auto* text = std::get_if<std::string>(&value)) return bytes_literal(*text);
     return "null";
 }
 
@@ -69,12 +69,17 @@ bool needs_listener(const sql::call& request) {
     return wait != nullptr && *wait == 1;
 }
 
-bool has_conflict(const libmariadb_connection::result& answer) {
+// A conflict has undone the whole transaction. Repeated, its last statement would hide that.
+bool may_repeat(const pending_statement& sent, const libmariadb_connection::result& answer) {
     const auto* failure = std::get_if<server_error>(&answer);
-    return failure != nullptr && is_conflict(*failure);
+    return failure != nullptr && is_conflict(*failure) && sent.is_transaction && !sent.is_abandoned;
 }
 
 }  // namespace
+
+std::string bytes_literal(std::string_view text) { return "x'" + hexadecimal(text) + "'"; }
+
+std::string text_literal(std::string_view text) { return "_utf8mb4 " + bytes_literal(text); }
 
 std::string call_text(const std::string& schema, std::string_view function,
                       const std::vector<sql::parameter>& parameters) {
@@ -98,9 +103,8 @@ std::string statement_text(std::string_view pattern,
             continue;
         }
         const auto& value = parameters.at(static_cast<std::size_t>(pattern[++i] - '1'));
-        // A text, not bytes: the column decides how they are compared.
-        if (std::holds_alternative<std::string>(value)) text += "_utf8mb4 ";
-        text += literal(value);
+        const auto* bytes = std::get_if<std::string>(&value);
+        text += bytes != nullptr ? text_literal(*bytes) : literal(value);
     }
     return text;
 }
@@ -141,12 +145,24 @@ asio::awaitable<std::vector<sql::row>> connection::run(const sql::call& request,
 
 asio::awaitable<std::vector<sql::row>> connection::run_text(std::string text,
                                                             time_point give_up_at) {
+    auto sent = send(std::move(text));
+    sent->is_transaction = true;
+    return wait(std::move(sent), give_up_at);
+}
+
+std::shared_ptr<pending_statement> connection::send(std::string text, bool may_take_long) {
     throw_if_over();
     auto sent = std::make_shared<pending_statement>(time_, strand_, std::move(text));
+    sent->may_take_long = may_take_long;
     sent->answered.prepare();
     waiting_.push_back(sent);
     link_->wake();
-    return wait(std::move(sent), give_up_at);
+    return sent;
+}
+
+void connection::set_silence_limit(duration limit) noexcept {
+    silence_limit_ = limit;
+    link_->set_user_timeout(limit);
 }
 
 asio::awaitable<std::vector<sql::row>> connection::wait(std::shared_ptr<pending_statement> sent,
@@ -182,7 +198,7 @@ asio::awaitable<void> connection::work(std::weak_ptr<connection> weak,
         if (link->is_closed()) co_return self->end("no wait for the socket is possible");
         if (!is_readable && time.now() < ping_at) continue;
         // While it is idle, the server says nothing but its farewell.
-        const auto failure = co_await link->ping(silence_limit);
+        const auto failure = co_await link->ping(self->silence_limit_);
         if (failure.number != 0) self->end(failure.message);
     }
 }
@@ -198,13 +214,14 @@ asio::awaitable<void> connection::work_once() {
 
 asio::awaitable<void> connection::run_next() {
     const auto sent = waiting_.front();
-    auto answer = co_await link_->query(sent->text, silence_limit);
+    const auto silence = sent->may_take_long ? duration::max() : silence_limit_;
+    auto answer = co_await link_->query(sent->text, silence);
     core::back_off pauses(time_, conflict_pauses);
     core::wakeup pause(time_, strand_);
-    for (int i = 0; i < most_conflicts && has_conflict(answer) && !sent->is_abandoned; ++i) {
+    for (int i = 0; i < most_conflicts && may_repeat(*sent, answer); ++i) {
         co_await pause.wait_until(time_.now() + pauses.next_pause());
         if (is_over_) co_return;
-        answer = co_await link_->query(sent->text, silence_limit);
+        answer = co_await link_->query(sent->text, silence);
     }
     if (is_over_) co_return;
     waiting_.pop_front();
@@ -217,8 +234,9 @@ asio::awaitable<void> connection::run_next() {
         co_return;
     } else {
         // A statement that somebody ended may leave its transaction open, or have committed it.
-        const auto ended = co_await link_->query("rollback", silence_limit);
+        const auto ended = co_await link_->query("rollback", silence_limit_);
         if (std::holds_alternative<server_error>(ended) && !is_over_) end(failure->message);
+        sent->error_number = failure->number;
         sent->failure = is_interruption(*failure)
                             ? std::make_exception_ptr(sql::no_answer(
                                   place_.server + " ended the call: " + failure->message + "."))

@@ -26,11 +26,18 @@ struct pending_statement {
     std::string text;
     std::vector<sql::row> rows;
     std::exception_ptr failure;
+    unsigned error_number = 0;    // of the server, with `failure`
+    bool may_take_long = false;   // the server may be silent until its answer
+    bool is_transaction = false;  // the whole of one, which can be repeated after a conflict
     bool is_answered = false;
     bool is_abandoned = false;
     core::wakeup answered;
 };
 
+// x'…'
+[[nodiscard]] std::string bytes_literal(std::string_view text);
+// _utf8mb4 x'…': a text, so the column decides how it is compared.
+[[nodiscard]] std::string text_literal(std::string_view text);
 // The call of a procedure. Texts are written as hexadecimal digits, so nothing must be escaped.
 [[nodiscard]] std::string call_text(const std::string& schema, std::string_view function,
                                     const std::vector<sql::parameter>& parameters);
@@ -41,7 +48,7 @@ struct pending_statement {
 // Used on the strand.
 class connection final : public sql::session, public std::enable_shared_from_this<connection> {
 public:
-    // The end of a session whose server does not answer.
+    // The end of a session whose server does not answer, unless `set_silence_limit` says otherwise.
     static constexpr duration silence_limit = std::chrono::seconds(3);
     // Connects the listener, to the same server. Null without pushes.
     using listener_connector =
@@ -60,14 +67,19 @@ public:
                                                       time_point give_up_at) override;
     void close() noexcept override;
 
-    // Any statement, with `run`'s errors.
+    // Any statement that is a transaction, with `run`'s errors.
     boost::asio::awaitable<std::vector<sql::row>> run_text(std::string text, time_point give_up_at);
+    // For parts of a transaction, statements that may take long, and for the number of an error.
+    std::shared_ptr<pending_statement> send(std::string text, bool may_take_long = false);
+    boost::asio::awaitable<std::vector<sql::row>> wait(std::shared_ptr<pending_statement> sent,
+                                                       time_point give_up_at);
+    void set_silence_limit(duration limit) noexcept;
+    // The session ends by itself: its handler is called later.
+    void end(const std::string& reason) noexcept;
     [[nodiscard]] const error_place& place() const noexcept { return place_; }
 
 private:
     void throw_if_over() const;
-    boost::asio::awaitable<std::vector<sql::row>> wait(std::shared_ptr<pending_statement> sent,
-                                                       time_point give_up_at);
     static boost::asio::awaitable<void> work(std::weak_ptr<connection> weak,
                                              std::shared_ptr<libmariadb_connection> link,
                                              runtime& time);
@@ -79,7 +91,6 @@ private:
     static boost::asio::awaitable<void> listen_with(
         std::weak_ptr<connection> weak, std::shared_ptr<libmariadb_connection> listener);
     void deliver(const std::vector<sql::row>& messages);
-    void end(const std::string& reason) noexcept;
     void close_links(const std::string& reason) noexcept;
 
     const std::shared_ptr<libmariadb_connection> link_;
@@ -93,6 +104,7 @@ private:
     std::deque<std::shared_ptr<pending_statement>> waiting_;
     std::shared_ptr<libmariadb_connection> listener_;
     std::shared_ptr<core::wakeup> listener_pause_;
+    duration silence_limit_ = silence_limit;
     bool has_listener_ = false;
     bool is_over_ = false;
     std::string end_reason_;

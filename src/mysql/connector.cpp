@@ -28,15 +28,6 @@ constexpr duration statement_limit = 3s;
 constexpr duration schema_statement_limit = 10s;
 constexpr duration listener_connect_limit = 5s;
 
-std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
-                              const error_place& place) {
-    if (const auto* failure = std::get_if<server_error>(&answer)) {
-        if (is_network_failure(*failure)) throw connect_error(*failure, place);
-        throw call_error(*failure, place);
-    }
-    return std::get<std::vector<sql::row>>(answer);
-}
-
 constexpr std::string_view variables_text =
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', "
     "'port', 'datadir', 'wsrep_on', 'group_replication_group_name', 'version')";
@@ -55,6 +46,15 @@ void check_version(MYSQL* connection, const error_place& place) {
 
 }  // namespace
 
+std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
+                              const error_place& place) {
+    if (const auto* failure = std::get_if<server_error>(&answer)) {
+        if (is_network_failure(*failure)) throw connect_error(*failure, place);
+        throw call_error(*failure, place);
+    }
+    return std::get<std::vector<sql::row>>(answer);
+}
+
 connector::connector(options settings, const backend_context& context)
     : options_(std::move(settings)), context_(context) {}
 
@@ -67,6 +67,14 @@ std::string connector::describe() const {
 
 asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_handlers handlers,
                                                                   time_point give_up_at) {
+    session_maker make = [this, handlers = std::move(handlers)](opened_link opened) {
+        return greet(std::move(opened), handlers);
+    };
+    co_return co_await connect_with(std::move(make), give_up_at);
+}
+
+asio::awaitable<std::shared_ptr<connection>> connector::connect_with(session_maker make,
+                                                                     time_point give_up_at) {
     sql::worst_failure failures;
     auto remaining_servers = options_.servers.size();
     for (const auto& target : options_.servers) {
@@ -79,7 +87,7 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_h
             for (const auto& address : addresses) {
                 const auto limit = limit_of_attempt(remaining--, server_limit);
                 try {
-                    co_return co_await connect_to(target, address, handlers, limit);
+                    co_return co_await connect_to(target, address, make, limit);
                 } catch (const error& failure) {
                     failures.add(failure);
                 }
@@ -113,10 +121,10 @@ asio::awaitable<connector::link_ptr> connector::open(server_login login, error_p
     co_return link;
 }
 
-asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server target,
-                                                                     std::string address,
-                                                                     sql::session_handlers handlers,
-                                                                     time_point give_up_at) {
+asio::awaitable<std::shared_ptr<connection>> connector::connect_to(server target,
+                                                                   std::string address,
+                                                                   const session_maker& make,
+                                                                   time_point give_up_at) {
     const auto address_text = target.host + ":" + std::to_string(target.port);
     error_place place{"MySQL at " + address_text, options_.schema,
                       options_.shedlock ? options_.shedlock->name : std::string()};
@@ -130,19 +138,27 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(server targ
     } guard{link};
     check_version(link->get(), place);
     if (::mariadb_connection(link->get()) != 0) place.server = "MariaDB at " + address_text;
+    opened_link opened{link, place, std::move(login)};
+    auto made = co_await make(std::move(opened));
+    guard.link = nullptr;
+    co_return made;
+}
+
+asio::awaitable<std::shared_ptr<connection>> connector::greet(opened_link opened,
+                                                              sql::session_handlers handlers) {
     sql::session_facts facts;
     if (options_.shedlock)
-        facts = co_await check_table(link, place);
+        facts = co_await check_table(opened.link, opened.place);
     else
-        facts = co_await say_hello(link, place);
-    auto connect_listener = [login, place, strand = context_.strand, time = context_.time] {
+        facts = co_await say_hello(opened.link, opened.place);
+    auto connect_listener = [login = opened.login, place = opened.place, strand = context_.strand,
+                             time = context_.time] {
         return open(login, place, strand, *time, time->now() + listener_connect_limit);
     };
-    auto made =
-        std::make_shared<connection>(link, place, std::move(facts), std::move(connect_listener),
-                                     std::move(handlers), context_.strand, *context_.time);
+    auto made = std::make_shared<connection>(opened.link, opened.place, std::move(facts),
+                                             std::move(connect_listener), std::move(handlers),
+                                             context_.strand, *context_.time);
     made->start();
-    guard.link = nullptr;
     co_return made;
 }
 

@@ -8,6 +8,7 @@
 
 #include <pawl/mysql.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,19 @@ public:
 
     boost::asio::awaitable<std::shared_ptr<sql::session>> connect(sql::session_handlers handlers,
                                                                   time_point give_up_at) override;
+    using link_ptr = std::shared_ptr<libmariadb_connection>;
+    // A new connection, and how to make another one to the same server.
+    struct opened_link {
+        link_ptr link;
+        error_place place;
+        server_login login;
+    };
+    // Makes a session of a new connection. Throws for a server that is not the right one.
+    using session_maker =
+        std::function<boost::asio::awaitable<std::shared_ptr<connection>>(opened_link opened)>;
+    // The first server of which a session can be made.
+    boost::asio::awaitable<std::shared_ptr<connection>> connect_with(session_maker make,
+                                                                     time_point give_up_at);
     [[nodiscard]] std::string describe() const override;
     boost::asio::awaitable<examination> examine(sql::session& connected,
                                                 time_point give_up_at) override;
@@ -28,12 +42,12 @@ public:
     [[nodiscard]] spi::capabilities capabilities() const noexcept override;
 
 private:
-    using link_ptr = std::shared_ptr<libmariadb_connection>;
-
-    boost::asio::awaitable<std::shared_ptr<sql::session>> connect_to(server target,
-                                                                     std::string address,
-                                                                     sql::session_handlers handlers,
-                                                                     time_point give_up_at);
+    boost::asio::awaitable<std::shared_ptr<connection>> connect_to(server target,
+                                                                   std::string address,
+                                                                   const session_maker& make,
+                                                                   time_point give_up_at);
+    boost::asio::awaitable<std::shared_ptr<connection>> greet(opened_link opened,
+                                                              sql::session_handlers handlers);
     // The connection is ready for statements. Throws.
     static boost::asio::awaitable<link_ptr> open(server_login login, error_place place,
                                                  boost::asio::any_io_executor strand, runtime& time,
@@ -49,6 +63,10 @@ private:
     const backend_context context_;
     std::int64_t last_start_ = 0;  // of the server, in s since 1970
 };
+
+// The rows of an answer. Throws what the server says instead.
+std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
+                              const error_place& place);
 
 // Throws errc::bad_option.
 void check_options(const options& settings);

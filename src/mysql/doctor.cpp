@@ -128,4 +128,30 @@ examination assess(const server_state& state, const options& settings, const std
     return result;
 }
 
+examination assess_sessions(const std::string& version, const options& settings,
+                            const std::string& node) {
+    const bool is_row = settings.kind == lock_kind::row;
+    examination result;
+    result.findings = {
+        {grade::note, "version", version, ""},
+        {grade::note, "mode",
+         is_row ? "row: a lock is a row that a transaction locks"
+                : "session: a lock is a user lock of a connection",
+         is_row ? "each hold and each waiter needs a connection, and an open transaction; without "
+                  "mode=row, locks survive a crash and a failover"
+                : "each hold and each waiter needs a connection, and no hold has a token; without "
+                  "mode=session, locks survive a crash and a failover"}};
+    result.nodes = {{node, "primary"}};
+    auto& row = result.guarantees;
+    row.backend = is_row ? "MariaDB or MySQL, mode=row" : "MariaDB or MySQL, mode=session";
+    row.holder_crash = "holds, at once, or after the ttl if its host has gone";
+    row.holder_pause = "holds for holders that stop when told";
+    row.server_crash = "can break: the server forgets every lock";
+    row.failover = "can break: a replica knows no lock";
+    row.partition = "can break: an old primary that goes on grants the lock, too";
+    row.clock_jump = "holds";
+    row.token = is_row ? "never goes back while the server's clock is right" : "none";
+    return result;
+}
+
 }  // namespace pawl::mysql

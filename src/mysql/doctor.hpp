@@ -35,4 +35,8 @@ struct server_state {
 [[nodiscard]] examination assess(const server_state& state, const options& settings,
                                  const std::string& node);
 
+// Of user locks, and of locked rows.
+[[nodiscard]] examination assess_sessions(const std::string& version, const options& settings,
+                                          const std::string& node);
+
 }  // namespace pawl::mysql

@@ -3,6 +3,8 @@
 
 #include "libmariadb_connection.hpp"
 
+#include "../sql/user_timeout.hpp"
+
 #include <errmsg.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -277,6 +279,10 @@ void libmariadb_connection::unwatch() noexcept {
         descriptor_.release();
     } catch (...) {  // std::terminate is the alternative: the library closes the socket in any case
     }
+}
+
+void libmariadb_connection::set_user_timeout(duration limit) noexcept {
+    if (connection_ != nullptr) sql::set_user_timeout(::mysql_get_socket(connection_), limit);
 }
 
 server_error libmariadb_connection::failure() const {

@@ -56,6 +56,8 @@ public:
     // Proves that the connection is alive, and reads what the server said unasked.
     boost::asio::awaitable<server_error> ping(duration silence);
     void wake() { changed_.notify(); }
+    // How long the server's system may confirm nothing until the connection ends.
+    void set_user_timeout(duration limit) noexcept;
     void close() noexcept;
 
     [[nodiscard]] bool is_closed() const noexcept { return connection_ == nullptr; }

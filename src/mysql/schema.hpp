@@ -22,7 +22,7 @@ inline constexpr int schema_format = 1;
                                                          bool or_replace = false);
 // The statements for an administrator's command. With an account, also its rights; see schema_of.
 [[nodiscard]] std::string schema_script(const std::string& schema, std::string_view account);
-// The account as SQL has it; "user" is that of all hosts.
+// 'user'@'host' for "user@host", and 'user'@'%' for "user".
 [[nodiscard]] std::string account_text(std::string_view account);
 // Throws errc::bad_option for an account that cannot be named: "user" or "user@host".
 void check_account(std::string_view account);

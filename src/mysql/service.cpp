@@ -3,11 +3,14 @@
 
 #include "connector.hpp"
 #include "schema.hpp"
+#include "session_connector.hpp"
 #include "shedlock.hpp"
 
 #include "../core/util/url.hpp"
 #include "../net/option_values.hpp"
 #include "../sql/backend.hpp"
+#include "../sql/given_options.hpp"
+#include "../sql/session_locks.hpp"
 #include "../sql/shedlock_table.hpp"
 
 #include <algorithm>
@@ -21,6 +24,9 @@ public:
     explicit definition(options settings) : options_(std::move(settings)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
+        if (options_.kind != lock_kind::lease)
+            return sql::make_session_backend(std::make_unique<session_connector>(options_, context),
+                                             context);
         auto database = std::make_unique<connector>(options_, context);
         if (const auto& table = options_.shedlock)
             return sql::make_shedlock_backend(
@@ -51,19 +57,49 @@ bool is_database_name(std::string_view name) {
     });
 }
 
-void check_shedlock(const options& settings) {
-    sql::check_shedlock_table(*settings.shedlock);
-    if (!is_database_name(settings.schema))
+void check_schema(const options& settings) {
+    if (settings.shedlock && !is_database_name(settings.schema))
         throw error(errc::bad_option,
                     "The name of the database with ShedLock's table must have 1 to 64 letters, "
                     "digits, '_', '-' and '$'.");
-    const options defaults;
-    if (settings.name_space != defaults.name_space) throw sql::foreign_option_error("namespace");
-    if (settings.make_schema != defaults.make_schema)
-        throw sql::foreign_option_error("make_schema");
-    if (settings.push != defaults.push) throw sql::foreign_option_error("push");
-    if (settings.after_failover != defaults.after_failover)
-        throw sql::foreign_option_error("after_failover");
+    if (!settings.shedlock && !is_schema_name(settings.schema))
+        throw error(errc::bad_option, "The database's name '" + settings.schema +
+                                          "' must be a lower-case letter or '_', then up to 62 "
+                                          "lower-case letters, digits and '_'.");
+}
+
+// Each kind of locks has some of the options.
+void check_kind(const options& settings) {
+    const options usual;
+    const bool is_session = settings.kind == lock_kind::session;
+    const sql::given_option of_leases[] = {
+        {"push", settings.push != usual.push},
+        {"after_failover", settings.after_failover != usual.after_failover}};
+    const sql::given_option of_tables[] = {
+        {"namespace", settings.name_space != usual.name_space},
+        {"make_schema", settings.make_schema != usual.make_schema}};
+    const sql::given_option of_sessions[] = {{"mode", settings.kind != usual.kind},
+                                             {"one_node", settings.one_node}};
+    if (settings.shedlock) {
+        sql::check_shedlock_table(*settings.shedlock);
+        sql::refuse_options(of_sessions, "ShedLock's table", "layout=shedlock");
+        sql::refuse_options(of_leases, "ShedLock's table", "layout=shedlock");
+        sql::refuse_options(of_tables, "ShedLock's table", "layout=shedlock");
+    } else if (settings.kind == lock_kind::lease) {
+        if (settings.one_node)
+            throw error(errc::bad_option,
+                        "The option one_node is for mode=session and mode=row; leave it out.");
+    } else {
+        const auto* locks = is_session ? "User locks" : "Locked rows";
+        const auto* chosen = is_session ? "mode=session" : "mode=row";
+        sql::refuse_options(of_leases, locks, chosen);
+        if (!is_session) return;
+        sql::refuse_options(of_tables, locks, chosen);
+        if (settings.schema != usual.schema)
+            throw error(errc::bad_option,
+                        "User locks (mode=session) belong to the whole server; "
+                        "leave out the database.");
+    }
 }
 
 }  // namespace
@@ -79,15 +115,12 @@ void check_options(const options& settings) {
                                               std::to_string(each.port) +
                                               "' needs a host, without commas and spaces, and a "
                                               "port above 0.");
-    if (settings.shedlock) check_shedlock(settings);
-    if (!settings.shedlock && !is_schema_name(settings.schema))
-        throw error(errc::bad_option, "The database's name '" + settings.schema +
-                                          "' must be a lower-case letter or '_', then up to 62 "
-                                          "lower-case letters, digits and '_'.");
+    check_schema(settings);
     if (settings.name_space.empty() || settings.name_space.size() > 64)
         throw error(errc::bad_option, "The namespace has " +
                                           std::to_string(settings.name_space.size()) +
                                           " bytes; it must have 1 to 64.");
+    check_kind(settings);
     net::check_password({settings.password, settings.password_file, false}, "");
     net::check_tls(settings.tls, "", "Add tls=yes");
 }
@@ -101,9 +134,14 @@ std::string describe(const options& settings) {
         text += is_ipv6 ? "[" + each.host + "]" : each.host;
         if (each.port != 3306) text += ":" + std::to_string(each.port);
     }
+    if (settings.kind == lock_kind::session) {
+        core::append_option(text, "mode", "session");
+        return text;
+    }
     text += "/" + settings.schema;
     if (settings.shedlock) sql::append_shedlock_options(text, *settings.shedlock);
     if (settings.name_space != "pawl") core::append_option(text, "namespace", settings.name_space);
+    if (settings.kind == lock_kind::row) core::append_option(text, "mode", "row");
     return text;
 }
 
@@ -111,6 +149,11 @@ std::string schema_of(const options& settings, std::string_view account) {
     check_options(settings);
     if (!account.empty()) check_account(account);
     if (settings.shedlock) return shedlock_script(*settings.shedlock, settings.schema, account);
+    if (settings.kind == lock_kind::session)
+        throw error(errc::unsupported,
+                    "User locks (mode=session) need no tables: every account that may connect can "
+                    "lock them.");
+    if (settings.kind == lock_kind::row) return row_table_script(settings.schema, account);
     return schema_script(settings.schema, account);
 }
 

@@ -19,6 +19,14 @@ constexpr std::array foreign_schemes{
     core::foreign_scheme{"mysqlx", "; Pawl uses the classic protocol: mysql://HOST:3306."},
     core::foreign_scheme{"maria", "; write mariadb://HOST."}};
 
+lock_kind parse_kind(const std::string& value) {
+    if (value == "lease") return lock_kind::lease;
+    if (value == "session") return lock_kind::session;
+    if (value == "row") return lock_kind::row;
+    throw error(errc::bad_url,
+                "The URL's option mode=" + value + " is not valid; use lease, session or row.");
+}
+
 void apply_option(options& target, const std::string& name, const std::string& value) {
     if (name == "namespace") {
         target.name_space = value;
@@ -38,11 +46,16 @@ void apply_option(options& target, const std::string& name, const std::string& v
             throw error(errc::bad_url, "The URL's option after_failover=" + value +
                                            " is not valid; use wait or go.");
         target.after_failover = value == "go" ? after_failover::go : after_failover::wait;
+    } else if (name == "mode") {
+        target.kind = parse_kind(value);
+    } else if (name == "one_node") {
+        target.one_node = net::parse_yes_no(name, value);
     } else if (!net::apply_tls_option(target.tls, "", name, value, "")) {
         throw error(errc::bad_url, "The URL's option '" + name +
                                        "' is unknown; mysql:// has namespace, make_schema, push, "
-                                       "after_failover, tls, ca, cert, cert_key, verify, tls_name, "
-                                       "password_env and password_file, and for ShedLock's table " +
+                                       "after_failover, mode, one_node, tls, ca, cert, cert_key, "
+                                       "verify, tls_name, password_env and password_file, and for "
+                                       "ShedLock's table " +
                                        std::string(sql::shedlock_url_options::names) + ".");
     }
 }

@@ -7,6 +7,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -148,9 +149,11 @@ std::shared_ptr<pending_statement> connection::send_call(const sql::call& reques
 }
 
 std::shared_ptr<pending_statement> connection::send(const std::string& text,
-                                                    const std::vector<text_value>& values) {
+                                                    const std::vector<text_value>& values,
+                                                    bool may_take_long) {
     throw_if_over();
     auto sent = std::make_shared<pending_statement>(time_, strand_);
+    sent->may_take_long = may_take_long;
     sent->answered.prepare();
     send_unprepared(text, values, sent, false);
     flush();
@@ -293,7 +296,10 @@ void connection::fail(const expected_result& expected, const PGresult* result) {
     if (expected.type == expected_result::kind::preparation)
         prepared_.erase(expected.prepared_name);
     // Without a SQLSTATE, libpq speaks of the socket.
-    if (failure.sqlstate.empty() || is_shutdown(failure)) return end(failure.message);
+    if (failure.sqlstate.empty() || is_shutdown(failure)) {
+        end_state_ = failure.sqlstate;
+        return end(failure.message);
+    }
     if (expected.sent && !expected.sent->is_answered) {
         expected.sent->failure = std::make_exception_ptr(call_error(failure, place_));
         expected.sent->is_answered = true;
@@ -354,15 +360,30 @@ std::string connection::network_failure() const {
     return text.empty() ? "the connection is broken" : text;
 }
 
+void connection::set_silence_limit(duration limit) {
+    silence_limit_ = limit;
+    watch_changed_->notify();
+}
+
+const std::string& connection::end_state() const noexcept {
+    return end_state_.empty() ? connected_->last_words().sqlstate : end_state_;
+}
+
+bool connection::may_be_silent() const noexcept {
+    return expected_.empty() || std::ranges::any_of(expected_, [](const auto& each) {
+               return each.sent && each.sent->may_take_long;
+           });
+}
+
 asio::awaitable<void> connection::watch(std::weak_ptr<connection> watched,
                                         std::shared_ptr<core::wakeup> changed, runtime& time) {
     while (true) {
         auto next = time.now() + 1h;
         if (const auto self = watched.lock()) {
             if (self->is_over_) co_return;
-            if (!self->expected_.empty()) next = self->heard_at_ + silence_limit;
+            if (!self->may_be_silent()) next = self->heard_at_ + self->silence_limit_;
             if (next <= time.now()) {
-                self->end("no answer within " + std::to_string(silence_limit / 1s) + " s");
+                self->end("no answer within " + std::to_string(self->silence_limit_ / 1s) + " s");
                 co_return;
             }
         } else {

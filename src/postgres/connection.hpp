@@ -33,6 +33,7 @@ struct pending_statement {
 
     std::vector<sql::row> rows;
     std::exception_ptr failure;
+    bool may_take_long = false;  // the server may be silent until its answer
     bool is_answered = false;
     core::wakeup answered;
 };
@@ -40,7 +41,7 @@ struct pending_statement {
 // Used on the strand.
 class connection final : public sql::session, public std::enable_shared_from_this<connection> {
 public:
-    // The end of a session whose server does not answer.
+    // The end of a session whose server does not answer, unless `set_silence_limit` says otherwise.
     static constexpr duration silence_limit = std::chrono::seconds(3);
 
     // `connected` is a new connection that libpq has made.
@@ -58,13 +59,17 @@ public:
 
     // Sends any statement, without a prepared one. Throws if the session has ended.
     std::shared_ptr<pending_statement> send(const std::string& text,
-                                            const std::vector<text_value>& values = {});
+                                            const std::vector<text_value>& values = {},
+                                            bool may_take_long = false);
     // Throws as `run`.
     boost::asio::awaitable<std::vector<sql::row>> wait(std::shared_ptr<pending_statement> sent,
                                                        time_point give_up_at);
     // From now on, calls use prepared statements unless there is a proxy, the handlers are called,
     // and a silent server ends the session.
     void set_ready(sql::session_facts facts, sql::session_handlers handlers);
+    void set_silence_limit(duration limit);
+    // The SQLSTATE with which the server ended the session; empty if it said nothing.
+    [[nodiscard]] const std::string& end_state() const noexcept;
 
     [[nodiscard]] const error_place& place() const noexcept { return place_; }
     [[nodiscard]] PGconn* handle() const noexcept { return connected_->get(); }
@@ -98,6 +103,7 @@ private:
     void end(const std::string& reason) noexcept;
     void close_socket(const std::string& reason) noexcept;
     [[nodiscard]] std::string network_failure() const;
+    [[nodiscard]] bool may_be_silent() const noexcept;
     static boost::asio::awaitable<void> watch(std::weak_ptr<connection> watched,
                                               std::shared_ptr<core::wakeup> changed, runtime& time);
 
@@ -113,10 +119,12 @@ private:
     std::set<std::string> prepared_;
     const std::shared_ptr<core::wakeup> watch_changed_;
     time_point heard_at_{};  // or the time at which the oldest outstanding statement was sent
+    duration silence_limit_ = silence_limit;
     bool is_ready_ = false;
     bool is_flushing_ = false;
     bool is_over_ = false;
     std::string end_reason_;
+    std::string end_state_;
 };
 
 }  // namespace pawl::postgres

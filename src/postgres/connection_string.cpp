@@ -4,6 +4,7 @@
 #include "connection_string.hpp"
 
 #include "../core/util/url.hpp"
+#include "../sql/given_options.hpp"
 #include "../sql/shedlock_table.hpp"
 
 #include <pawl/error.hpp>
@@ -19,7 +20,8 @@
 namespace pawl::postgres {
 namespace {
 
-constexpr std::string_view own_options[] = {"schema", "namespace", "make_schema", "after_failover"};
+constexpr std::string_view own_options[] = {"schema",         "namespace", "make_schema",
+                                            "after_failover", "mode",      "keys"};
 
 bool is_own(std::string_view name) {
     return std::ranges::find(own_options, name) != std::end(own_options) ||
@@ -118,6 +120,25 @@ bool parse_yes_no(const std::string& name, const std::string& value) {
                 "The URL's option " + name + "=" + value + " is not valid; use yes or no.");
 }
 
+lock_kind parse_mode(const std::string& value) {
+    if (value == "lease") return lock_kind::lease;
+    if (value == "session") return lock_kind::session;
+    throw error(errc::bad_url,
+                "The URL's option mode=" + value + " is not valid; use lease or session.");
+}
+
+constexpr std::pair<std::string_view, advisory_keys> key_schemes[] = {
+    {"distributedlock", advisory_keys::distributed_lock},
+    {"number", advisory_keys::number},
+    {"crc32", advisory_keys::crc32}};
+
+advisory_keys parse_keys(const std::string& value) {
+    for (const auto& [name, scheme] : key_schemes)
+        if (value == name) return scheme;
+    throw error(errc::bad_url, "The URL's option keys=" + value +
+                                   " is not valid; use distributedlock, number or crc32.");
+}
+
 // Applies Pawl's own options of a URL.
 void apply_option(options& settings, const std::string& name, const std::string& value) {
     if (value.empty())
@@ -134,11 +155,15 @@ void apply_option(options& settings, const std::string& name, const std::string&
             throw error(errc::bad_url, "The URL's option after_failover=" + value +
                                            " is not valid; use wait or go.");
         settings.after_failover = value == "go" ? after_failover::go : after_failover::wait;
+    } else if (name == "mode") {
+        settings.kind = parse_mode(value);
+    } else if (name == "keys") {
+        settings.keys = parse_keys(value);
     } else if (!is_libpq_parameter(name)) {
         throw error(errc::bad_url, "The URL's option '" + name +
                                        "' is unknown; postgresql:// has schema, namespace, "
-                                       "make_schema, after_failover, the parameters of libpq, and "
-                                       "for ShedLock's table " +
+                                       "make_schema, after_failover, mode, keys, the parameters of "
+                                       "libpq, and for ShedLock's table " +
                                        std::string(sql::shedlock_url_options::names) + ".");
     }
 }
@@ -159,15 +184,26 @@ std::string without_own_options(std::string_view url) {
     return result;
 }
 
-void check_shedlock(const options& settings) {
-    sql::check_shedlock_table(*settings.shedlock);
-    const options defaults;
-    if (settings.schema != defaults.schema) throw sql::foreign_option_error("schema");
-    if (settings.name_space != defaults.name_space) throw sql::foreign_option_error("namespace");
-    if (settings.make_schema != defaults.make_schema)
-        throw sql::foreign_option_error("make_schema");
-    if (settings.after_failover != defaults.after_failover)
-        throw sql::foreign_option_error("after_failover");
+// Each kind of locks has some of the options.
+void check_kind(const options& settings) {
+    const options usual;
+    const sql::given_option of_schema[] = {
+        {"schema", settings.schema != usual.schema},
+        {"namespace", settings.name_space != usual.name_space},
+        {"make_schema", settings.make_schema != usual.make_schema},
+        {"after_failover", settings.after_failover != usual.after_failover}};
+    const sql::given_option of_sessions[] = {{"mode", settings.kind != usual.kind},
+                                             {"keys", settings.keys != usual.keys}};
+    if (settings.shedlock) {
+        sql::check_shedlock_table(*settings.shedlock);
+        sql::refuse_options(of_sessions, "ShedLock's table", "layout=shedlock");
+        sql::refuse_options(of_schema, "ShedLock's table", "layout=shedlock");
+    } else if (settings.kind == lock_kind::session) {
+        sql::refuse_options(of_schema, "Advisory locks", "mode=session");
+    } else if (settings.keys != usual.keys) {
+        throw error(errc::bad_option,
+                    "The option keys is for advisory locks; add mode=session, or leave it out.");
+    }
 }
 
 bool is_identifier(std::string_view text) {
@@ -255,7 +291,7 @@ void check_options(const options& settings) {
         }))
         throw error(errc::bad_option,
                     "The namespace must have 1 to 64 bytes and no control characters.");
-    if (settings.shedlock) check_shedlock(settings);
+    check_kind(settings);
     static_cast<void>(parse_connection(settings.connection));
 }
 
@@ -289,6 +325,10 @@ std::string describe(const options& settings) {
         core::append_option(text, "schema", settings.schema);
     if (settings.name_space != default_options.name_space)
         core::append_option(text, "namespace", settings.name_space);
+    if (settings.kind == lock_kind::session) core::append_option(text, "mode", "session");
+    for (const auto& [name, scheme] : key_schemes)
+        if (settings.keys == scheme && scheme != default_options.keys)
+            core::append_option(text, "keys", name);
     return text;
 }
 

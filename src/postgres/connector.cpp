@@ -4,7 +4,6 @@
 #include "connector.hpp"
 
 #include "commit_settings.hpp"
-#include "doctor.hpp"
 #include "handshake.hpp"
 #include "shedlock.hpp"
 
@@ -64,6 +63,21 @@ std::string connector::describe() const {
 
 asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_handlers handlers,
                                                                   time_point give_up_at) {
+    preparation prepare = [this, handlers = std::move(handlers)](std::shared_ptr<connection> made,
+                                                                 time_point limit) {
+        return greet(std::move(made), handlers, limit);
+    };
+    co_return co_await connect_with(std::move(prepare), give_up_at);
+}
+
+asio::awaitable<void> connector::greet(std::shared_ptr<connection> made,
+                                       sql::session_handlers handlers, time_point give_up_at) {
+    auto facts = co_await shake_hands(made, options_, *context_.time, context_.log, give_up_at);
+    made->set_ready(std::move(facts), std::move(handlers));
+}
+
+asio::awaitable<std::shared_ptr<connection>> connector::connect_with(preparation prepare,
+                                                                     time_point give_up_at) {
     sql::worst_failure failures;
     auto remaining_hosts = connection_.hosts.size();
     for (const auto& host : connection_.hosts) {
@@ -74,7 +88,7 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_h
             for (const auto& address : addresses) {
                 const auto limit = limit_of_attempt(remaining--, host_limit);
                 try {
-                    co_return co_await connect_to(host, address, handlers, limit);
+                    co_return co_await connect_to(host, address, prepare, limit);
                 } catch (const error& failure) {
                     failures.add(failure);
                 }
@@ -93,17 +107,17 @@ time_point connector::limit_of_attempt(std::size_t remaining, time_point give_up
     return limit;
 }
 
-asio::awaitable<std::shared_ptr<sql::session>> connector::connect_to(
-    const host_entry& host, const std::string& address, const sql::session_handlers& handlers,
-    time_point give_up_at) {
+asio::awaitable<std::shared_ptr<connection>> connector::connect_to(const host_entry& host,
+                                                                   const std::string& address,
+                                                                   const preparation& prepare,
+                                                                   time_point give_up_at) {
     const error_place place{std::string(server_prefix) + host.text(), options_.schema,
                             options_.shedlock ? options_.shedlock->name : std::string()};
     auto opened = co_await open(host, address, place, give_up_at);
     const auto session =
         std::make_shared<connection>(std::move(opened), place, context_.strand, *context_.time);
     session->start();
-    auto facts = co_await shake_hands(session, options_, *context_.time, context_.log, give_up_at);
-    session->set_ready(std::move(facts), handlers);
+    co_await prepare(session, give_up_at);
     co_return session;
 }
 
@@ -157,23 +171,31 @@ parameters connector::parameters_for(const host_entry& host, const std::string& 
 
 asio::awaitable<examination> connector::examine(sql::session& connected, time_point give_up_at) {
     auto& session = static_cast<connection&>(connected);
-    auto& time = *context_.time;
-    const auto asked_at = time.now();
-    auto sent = session.send(state_query(), {options_.schema});
-    const auto rows = co_await session.wait(std::move(sent), give_up_at);
-    auto state = read_state(rows, session.place());
-    const auto wall_clock = time.wall_clock() - (time.now() - asked_at) / 2;
-    state.clock_offset -= wall_clock.time_since_epoch();
+    auto state = co_await ask_for_state(session, options_.schema, *context_.time, give_up_at);
     state.has_proxy = !session.facts().is_pushed;
-    state.has_tls = ::PQsslInUse(session.handle()) == 1;
     if (options_.shedlock) {
         auto counted = session.send(future_locks_query(*options_.shedlock));
         const auto answer = co_await session.wait(std::move(counted), give_up_at);
         if (!answer.empty()) state.future_locks = sql::number_in(answer.front(), 0);
     }
-    const auto node = session.place().server.substr(server_prefix.size());
+    co_return assess(state, options_, node_name(session.place()));
+}
+
+asio::awaitable<server_state> ask_for_state(connection& session, std::string schema, runtime& time,
+                                            time_point give_up_at) {
+    const auto asked_at = time.now();
+    auto sent = session.send(state_query(), {std::move(schema)});
+    const auto rows = co_await session.wait(std::move(sent), give_up_at);
+    auto state = read_state(rows, session.place());
+    const auto wall_clock = time.wall_clock() - (time.now() - asked_at) / 2;
+    state.clock_offset -= wall_clock.time_since_epoch();
+    state.has_tls = ::PQsslInUse(session.handle()) == 1;
     state.is_remote = is_remote(session.handle());
-    co_return assess(state, options_, node);
+    co_return state;
+}
+
+std::string node_name(const error_place& place) {
+    return place.server.substr(server_prefix.size());
 }
 
 asio::awaitable<void> connector::check_durability(sql::session& connected, durability wanted,

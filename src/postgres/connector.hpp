@@ -6,9 +6,11 @@
 
 #include "connection.hpp"
 #include "connection_string.hpp"
+#include "doctor.hpp"
 
 #include "../sql/session.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,6 +23,12 @@ public:
 
     boost::asio::awaitable<std::shared_ptr<sql::session>> connect(sql::session_handlers handlers,
                                                                   time_point give_up_at) override;
+    // The first statements of a connection. Throws for a server that is not the right one.
+    using preparation = std::function<boost::asio::awaitable<void>(std::shared_ptr<connection> made,
+                                                                   time_point give_up_at)>;
+    // The first server that can be prepared.
+    boost::asio::awaitable<std::shared_ptr<connection>> connect_with(preparation prepare,
+                                                                     time_point give_up_at);
     [[nodiscard]] std::string describe() const override;
     boost::asio::awaitable<examination> examine(sql::session& connected,
                                                 time_point give_up_at) override;
@@ -30,9 +38,12 @@ public:
 
 private:
     // One server; the address is empty for a Unix socket.
-    boost::asio::awaitable<std::shared_ptr<sql::session>> connect_to(
-        const host_entry& host, const std::string& address, const sql::session_handlers& handlers,
-        time_point give_up_at);
+    boost::asio::awaitable<std::shared_ptr<connection>> connect_to(const host_entry& host,
+                                                                   const std::string& address,
+                                                                   const preparation& prepare,
+                                                                   time_point give_up_at);
+    boost::asio::awaitable<void> greet(std::shared_ptr<connection> made,
+                                       sql::session_handlers handlers, time_point give_up_at);
     boost::asio::awaitable<std::unique_ptr<libpq_connection>> open(const host_entry& host,
                                                                    const std::string& address,
                                                                    const error_place& place,
@@ -46,5 +57,12 @@ private:
     const connection_string connection_;
     const backend_context context_;
 };
+
+// For `doctor`.
+[[nodiscard]] boost::asio::awaitable<server_state> ask_for_state(connection& session,
+                                                                 std::string schema, runtime& time,
+                                                                 time_point give_up_at);
+// "db.example:5432"
+[[nodiscard]] std::string node_name(const error_place& place);
 
 }  // namespace pawl::postgres

@@ -149,6 +149,19 @@ guarantee_row guarantees_of(const server_state& state, const options& settings) 
     return row;
 }
 
+guarantee_row guarantees_of_sessions() {
+    guarantee_row row;
+    row.backend = "PostgreSQL, mode=session";
+    row.holder_crash = "holds, at once, or after the ttl if its host has gone";
+    row.holder_pause = "holds for holders that stop when told";
+    row.server_crash = "can break: the server forgets every lock";
+    row.failover = "can break: a standby knows no lock";
+    row.partition = "can break: an old primary that goes on grants the lock, too";
+    row.clock_jump = "holds";
+    row.token = "none";
+    return row;
+}
+
 }  // namespace
 
 const char* state_query() noexcept {
@@ -206,6 +219,19 @@ examination assess(const server_state& state, const options& settings, const std
             encoding_finding(state),          clock_finding(state)};
     result.nodes = {{node, "primary"}};
     result.guarantees = guarantees_of(state, settings);
+    return result;
+}
+
+examination assess_sessions(const server_state& state, const std::string& node) {
+    examination result;
+    result.findings = {version_finding(state),
+                       proxy_finding(state),
+                       tls_finding(state),
+                       {grade::note, "mode", "session: a lock is an advisory lock of a connection",
+                        "each hold and each waiter needs a connection, and no hold has a token; "
+                        "without mode=session, locks survive a crash and a failover"}};
+    result.nodes = {{node, "primary"}};
+    result.guarantees = guarantees_of_sessions();
     return result;
 }
 

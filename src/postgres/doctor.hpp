@@ -41,5 +41,7 @@ struct server_state {
 
 [[nodiscard]] examination assess(const server_state& state, const options& settings,
                                  const std::string& node);
+// Of advisory locks.
+[[nodiscard]] examination assess_sessions(const server_state& state, const std::string& node);
 
 }  // namespace pawl::postgres

@@ -90,6 +90,10 @@ end $pawl_owner$;
 std::string schema_of(const options& settings, std::string_view role) {
     check_options(settings);
     if (settings.shedlock) return shedlock_schema(*settings.shedlock, role);
+    if (settings.kind == lock_kind::session)
+        throw error(errc::unsupported,
+                    "Advisory locks (mode=session) need no schema: every role that may connect can "
+                    "lock them.");
     if (role.empty()) return make_schema_statement(settings.schema);
     check_role(role);
     return "begin;\n" + make_schema_statement(settings.schema) +

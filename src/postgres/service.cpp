@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "advisory_session.hpp"
 #include "connection_string.hpp"
 #include "connector.hpp"
 #include "shedlock.hpp"
 
 #include "../sql/backend.hpp"
+#include "../sql/session_locks.hpp"
 
 #include <pawl/postgres.hpp>
 
@@ -19,6 +21,9 @@ public:
     explicit definition(options settings) : options_(std::move(settings)) {}
 
     std::unique_ptr<backend> open(backend_context context) const override {
+        if (options_.kind == lock_kind::session)
+            return sql::make_session_backend(
+                std::make_unique<advisory_connector>(options_, context), context);
         auto database = std::make_unique<connector>(options_, context);
         if (const auto& table = options_.shedlock)
             return sql::make_shedlock_backend(std::move(database), shedlock_statements(*table),

@@ -94,11 +94,6 @@ void check_shedlock_table(const shedlock_table& table) {
                     "others=database_time.");
 }
 
-error foreign_option_error(std::string_view name) {
-    return {errc::bad_option, "ShedLock's table has no option " + std::string(name) +
-                                  "; leave it out, or layout=shedlock."};
-}
-
 void append_shedlock_options(std::string& url, const shedlock_table& table) {
     core::append_option(url, "layout", "shedlock");
     if (table.name != shedlock_table().name) core::append_option(url, "table", table.name);

@@ -37,8 +37,6 @@ private:
 
 // Throws errc::bad_option.
 void check_shedlock_table(const shedlock_table& table);
-// The error for an option of Pawl's own tables.
-[[nodiscard]] error foreign_option_error(std::string_view name);
 // Adds what decides which lock a name means.
 void append_shedlock_options(std::string& url, const shedlock_table& table);
 

@@ -4,6 +4,7 @@
 #include "fixtures.hpp"
 
 #include "coarse_service.hpp"
+#include "service_fixture.hpp"
 
 #include <support/cluster_group.hpp>
 #include <support/redis_server.hpp>
@@ -15,7 +16,6 @@
 #include <pawl/redis.hpp>
 #include <pawl/redis_rights.hpp>
 #include <pawl/redlock.hpp>
-#include <pawl/spi/backend.hpp>
 #include <pawl/sqlite.hpp>
 
 #include <gtest/gtest.h>
@@ -44,33 +44,6 @@ namespace {
 
 using pawl::conformance::test_service;
 using pawl::spi::capabilities;
-
-class fixture_of final : public pawl::conformance::fixture {
-public:
-    fixture_of(std::function<test_service()> make, const pawl::spi::capabilities& supported,
-               bool shows_waiters = true, unsigned servers_per_request = 1,
-               bool (*accepts_name)(std::string_view name) = nullptr)
-        : make_(std::move(make)),
-          supported_(supported),
-          shows_waiters_(shows_waiters),
-          servers_per_request_(servers_per_request),
-          accepts_name_(accepts_name) {}
-
-    test_service make_test_service() override { return make_(); }
-    const pawl::spi::capabilities& capabilities() const override { return supported_; }
-    bool shows_waiters() const override { return shows_waiters_; }
-    bool accepts_name(std::string_view name) const override {
-        return accepts_name_ == nullptr || accepts_name_(name);
-    }
-    unsigned servers_per_request() const override { return servers_per_request_; }
-
-private:
-    const std::function<test_service()> make_;
-    const pawl::spi::capabilities supported_;
-    const bool shows_waiters_;
-    const unsigned servers_per_request_;
-    bool (*const accepts_name_)(std::string_view name);
-};
 
 test_service new_memory_service() {
     return {.target = pawl::memory::at(), .url = {}, .restart = {}, .owned = {}};
@@ -359,10 +332,9 @@ constexpr capabilities shedlock_capabilities() {
 }
 
 // The table has texts of 64 characters.
-bool fits_shedlock(std::string_view name) {
-    const bool is_utf8 = name.find_first_of("\xFF\xC3") == std::string_view::npos || name == "ä";
-    return is_utf8 && name.size() <= 64;
-}
+bool fits_shedlock(std::string_view name) { return is_utf8(name) && name.size() <= 64; }
+
+constexpr service_limits shedlock_limits{.shows_waiters = false, .accepts_name = fits_shedlock};
 
 #endif
 
@@ -419,42 +391,44 @@ constexpr capabilities classic_redlock_capabilities() {
 
 backend redlock_backend(const std::string& name, const std::string& options,
                         const capabilities& supported) {
-    return {name, std::make_shared<fixture_of>([options] { return new_redlock_service(options); },
-                                               supported, true, 3)};
+    return {name,
+            std::make_shared<service_fixture>([options] { return new_redlock_service(options); },
+                                              supported, service_limits{.servers_per_request = 3})};
 }
 
 backend redis_backend(const std::string& name, const std::string& options,
                       const capabilities& supported) {
-    return {name, std::make_shared<fixture_of>([options] { return new_redis_service(options); },
-                                               supported)};
+    return {name, std::make_shared<service_fixture>(
+                      [options] { return new_redis_service(options); }, supported)};
 }
 
 }  // namespace
 
 std::vector<backend> all_backends() {
     std::vector<backend> all{
-        {"Memory", std::make_shared<fixture_of>(new_memory_service, memory_capabilities())},
+        {"Memory", std::make_shared<service_fixture>(new_memory_service, memory_capabilities())},
         {"CoarseMemory",
-         std::make_shared<fixture_of>(new_coarse_service, coarse_memory_capabilities())},
-        {"Sqlite", std::make_shared<fixture_of>(new_sqlite_service, sqlite_capabilities())},
+         std::make_shared<service_fixture>(new_coarse_service, coarse_memory_capabilities())},
+        {"Sqlite", std::make_shared<service_fixture>(new_sqlite_service, sqlite_capabilities())},
         redis_backend("Redis", "", redis_capabilities()),
-        {"Sentinel", std::make_shared<fixture_of>(new_sentinel_service, redis_capabilities())},
-        {"Cluster", std::make_shared<fixture_of>(new_cluster_service, cluster_capabilities())},
+        {"Sentinel", std::make_shared<service_fixture>(new_sentinel_service, redis_capabilities())},
+        {"Cluster", std::make_shared<service_fixture>(new_cluster_service, cluster_capabilities())},
         redlock_backend("Redlock", "?ttl_max=300000", redlock_capabilities()),
         redlock_backend("RedlockClassic", "?fenced=no", classic_redlock_capabilities()),
         redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
         redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                       redisson_capabilities(true))};
 #if PAWL_WITH_POSTGRES
-    all.push_back({"Postgres", std::make_shared<fixture_of>([] { return new_postgres_service(""); },
-                                                            postgres_capabilities())});
+    all.push_back(
+        {"Postgres", std::make_shared<service_fixture>([] { return new_postgres_service(""); },
+                                                       postgres_capabilities())});
 #endif
 #if PAWL_WITH_MYSQL
     using support::database_product;
-    all.push_back({"MariaDb", std::make_shared<fixture_of>(
+    all.push_back({"MariaDb", std::make_shared<service_fixture>(
                                   [] { return new_mysql_service<database_product::mariadb>(""); },
                                   mysql_capabilities())});
-    all.push_back({"MySql", std::make_shared<fixture_of>(
+    all.push_back({"MySql", std::make_shared<service_fixture>(
                                 [] { return new_mysql_service<database_product::mysql>(""); },
                                 mysql_capabilities())});
 #endif
@@ -463,19 +437,20 @@ std::vector<backend> all_backends() {
 
 std::vector<backend> polling_backends() {
     std::vector<backend> all{
-        {"Scriptless", std::make_shared<fixture_of>([] { return new_redis_service("?scripts=no"); },
-                                                    scriptless_capabilities(), false)}};
+        {"Scriptless", std::make_shared<service_fixture>(
+                           [] { return new_redis_service("?scripts=no"); },
+                           scriptless_capabilities(), service_limits{.shows_waiters = false})}};
 #if PAWL_WITH_POSTGRES
-    all.push_back({"PostgresShedLock",
-                   std::make_shared<fixture_of>([] { return new_postgres_service(shedlock_url); },
-                                                shedlock_capabilities(), false, 1, fits_shedlock)});
+    all.push_back({"PostgresShedLock", std::make_shared<service_fixture>(
+                                           [] { return new_postgres_service(shedlock_url); },
+                                           shedlock_capabilities(), shedlock_limits)});
 #endif
 #if PAWL_WITH_MYSQL
     all.push_back(
         {"MariaDbShedLock",
-         std::make_shared<fixture_of>(
+         std::make_shared<service_fixture>(
              [] { return new_mysql_service<support::database_product::mariadb>(shedlock_url); },
-             shedlock_capabilities(), false, 1, fits_shedlock)});
+             shedlock_capabilities(), shedlock_limits)});
 #endif
     return all;
 }

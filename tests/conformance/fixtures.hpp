@@ -24,5 +24,7 @@ inline void PrintTo(const backend& tested, std::ostream* out) { *out << tested.n
 // Redis without scripts, and ShedLock's table. The waiters poll and cannot be seen, so only the
 // conformance suite runs.
 [[nodiscard]] std::vector<backend> polling_backends();
+// Databases whose sessions have the locks: only the conformance suite runs, too.
+[[nodiscard]] std::vector<backend> session_backends();
 
 }  // namespace tested

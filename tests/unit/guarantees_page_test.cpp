@@ -131,6 +131,8 @@ TEST(GuaranteesPage, HasTheRowsOfPostgres) {
     state.synchronous_standbys.clear();
     const auto shared_row = assess(state, shared, "").guarantees;
     expect_on_page(line(shared_row, table_cell(shared_row.failover)));
+    const auto of_sessions = assess_sessions(state, "").guarantees;
+    expect_on_page(line(of_sessions, table_cell(of_sessions.failover)));
 }
 
 #endif
@@ -156,6 +158,12 @@ TEST(GuaranteesPage, HasTheRowsOfMySql) {
     state.flush = "1";
     const auto shared_row = assess(state, shared, "").guarantees;
     expect_on_page(line(shared_row, table_cell(shared_row.failover)));
+    for (const auto kind : {pawl::mysql::lock_kind::session, pawl::mysql::lock_kind::row}) {
+        pawl::mysql::options settings;
+        settings.kind = kind;
+        const auto row = pawl::mysql::assess_sessions("", settings, "").guarantees;
+        expect_on_page(line(row, table_cell(row.failover)));
+    }
 }
 
 #endif

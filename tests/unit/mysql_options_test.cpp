@@ -136,13 +136,34 @@ TEST(MySqlOptions, ShedLocksTableHasOptionsOfItsOwn) {
     EXPECT_TRUE(
         says(failure_at("mysql://h/d?layout=shedlock"), bad_option, "others=database_time"));
     EXPECT_TRUE(says(failure_at("mysql://h/d?lock_at_least=1s"), bad_option, "layout=shedlock"));
-    for (const char* each : {"push=no", "namespace=n", "make_schema=no", "after_failover=go"})
+    for (const char* each : {"push=no", "namespace=n", "make_schema=no", "after_failover=go",
+                             "mode=row", "mode=session", "one_node=yes"})
         EXPECT_TRUE(says(failure_at(url + "&" + each), bad_option, "no option")) << each;
+    EXPECT_TRUE(says(failure_at(url + "&mode=row"), bad_option,
+                     "ShedLock's table has no option mode; leave it out, or layout=shedlock."));
     EXPECT_TRUE(says(failure_at("mysql://h/a%60b?layout=shedlock&others=database_time"), bad_option,
                      "64 letters"));
     const auto text = at(url).setup_text("app@10.0.%");
     EXPECT_NE(text.find("INSERT, UPDATE ON `Java-Batch`.`shedlock` TO 'app'@'10.0.%'//"),
               text.npos);
+}
+
+TEST(MySqlOptions, LocksOfSessionsHaveOptionsOfTheirOwn) {
+    const auto failure_at = [](const std::string& text) {
+        return failure_of([&] { static_cast<void>(at(text)); });
+    };
+    for (const char* each : {"push=no", "namespace=n", "make_schema=no", "after_failover=go"})
+        EXPECT_TRUE(says(failure_at(std::string("mysql://h?mode=session&") + each), bad_option,
+                         "User locks have no option"))
+            << each;
+    for (const char* each : {"push=no", "after_failover=go"})
+        EXPECT_TRUE(says(failure_at(std::string("mysql://h/d?mode=row&") + each), bad_option,
+                         "Locked rows have no option"))
+            << each;
+    EXPECT_TRUE(says(failure_at("mysql://h/d?mode=session"), bad_option, "leave out the database"));
+    EXPECT_TRUE(says(failure_at("mysql://h/d?one_node=yes"), bad_option, "mode=row"));
+    EXPECT_EQ(at("mysql://h/d?mode=row&namespace=n&make_schema=no").describe(),
+              "mysql://h/d?namespace=n&mode=row");
 }
 
 TEST(MySqlOptions, AStatementHasItsParametersAsTextsAndNumbers) {

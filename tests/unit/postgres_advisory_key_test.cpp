@@ -3,6 +3,7 @@
 
 // The numbers that other libraries use for the same names.
 #include "postgres/advisory_key.hpp"
+#include "postgres/advisory_session.hpp"
 
 #include <pawl/error.hpp>
 
@@ -19,6 +20,22 @@ TEST(AdvisoryKey, OfAShortNameIsThatOfDistributedLock) {
     EXPECT_EQ(shared_key(""), (advisory_key{9223372036854775807}));
     EXPECT_EQ(shared_key("orders"), (advisory_key{-2320718996252393473}));
     EXPECT_EQ(shared_key("abcdefghi"), (advisory_key{-4356354899668899630}));
+}
+
+// A key is shown as a name that leads to it again.
+TEST(AdvisoryKey, HasAName) {
+    const auto scheme = advisory_keys::distributed_lock;
+    for (const std::string name :
+         {"a", "orders", "abcdefghi", "00000000000000ff", "ffffffffffffffff", "0000000a,ffffffff"})
+        EXPECT_EQ(name_of(shared_key(name), scheme), name);
+    for (const std::string name : {"", "orders:nightly", "a\x01"}) {
+        const auto shown = name_of(shared_key(name), scheme);
+        EXPECT_EQ(shown.size(), 16U) << name;
+        EXPECT_EQ(shared_key(shown), shared_key(name)) << name;
+    }
+    for (const std::string name : {"42", "-7,8"})
+        EXPECT_EQ(name_of(advisory_key_of(name, advisory_keys::number), advisory_keys::number),
+                  name);
 }
 
 TEST(AdvisoryKey, OfDigitsIsTheirNumber) {

@@ -178,12 +178,27 @@ TEST_F(PostgresOptions, ShedLocksTableHasOptionsOfItsOwn) {
     EXPECT_TRUE(says(failure_of("postgresql://h/d?table=x"), bad_option, "add layout=shedlock"));
     EXPECT_TRUE(says(failure_of("postgresql://h/d?layout=shedlock&others=utc"), bad_url,
                      "others=database_time"));
-    for (const char* each : {"schema=s", "namespace=n", "make_schema=no", "after_failover=go"})
+    for (const char* each : {"schema=s", "namespace=n", "make_schema=no", "after_failover=go",
+                             "mode=session", "keys=number"})
         EXPECT_TRUE(says(failure_of(url + "&" + each), bad_option, "no option")) << each;
+    EXPECT_TRUE(says(failure_of(url + "&mode=session"), bad_option,
+                     "ShedLock's table has no option mode; leave it out, or layout=shedlock."));
     for (const char* each : {"", "a.b.c", "a b", "1a", "a;b", ".a", "a."})
         EXPECT_TRUE(says(failure_of(url + "&table=" + each), bad_option, "TABLE")) << each;
     EXPECT_TRUE(says(failure_of(url + "&lock_at_least=25h"), bad_url, "0 to 24h"));
     EXPECT_NE(at(url).setup_text("app").find("update on shedlock to \"app\""), std::string::npos);
+}
+
+TEST_F(PostgresOptions, AdvisoryLocksHaveOptionsOfTheirOwn) {
+    const std::string url = "postgresql://h/d?mode=session";
+    EXPECT_EQ(parse_options(url + "&keys=crc32&sslmode=require").connection,
+              "postgresql://h/d?sslmode=require");
+    EXPECT_EQ(at(url + "&keys=crc32").describe(), "postgresql://h:5432/d?mode=session&keys=crc32");
+    for (const char* each : {"schema=s", "namespace=n", "make_schema=no", "after_failover=go"})
+        EXPECT_TRUE(says(failure_of(url + "&" + each), bad_option, "Advisory locks have no option"))
+            << each;
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?keys=crc32"), bad_option, "add mode=session"));
+    EXPECT_TRUE(says(failure_of("postgresql://h/d?mode=row"), bad_url, "lease or session"));
 }
 
 TEST_F(PostgresOptions, AListIsAnArray) {

@@ -50,6 +50,10 @@ public:
     [[nodiscard]] virtual bool accepts_name([[maybe_unused]] std::string_view name) const {
         return true;
     }
+    // False: `list` fails with errc::unsupported, or shows only some of the held locks.
+    [[nodiscard]] virtual bool lists_locks() const { return true; }
+    // How many locks may be held at a time, where each needs a connection. 50 or more.
+    [[nodiscard]] virtual int most_holds() const { return 1000; }
     // How many servers a client asks at the same time, each with a request of its own.
     [[nodiscard]] virtual unsigned servers_per_request() const { return 1; }
 };
