@@ -218,6 +218,20 @@ TEST_F(Galera, AFrozenNodeIsLeft) {
     EXPECT_GT(expect_pair(stuck, "it"), lock.token().value());
 }
 
+//   A locks a row by node 0 (6 s) | a program writes it at node 1, although all should use node 0:
+//   its commit undoes A's transaction | A's renewal meets the conflict, and is not repeated past
+//   it: A learns of the loss
+TEST_F(Galera, ALockedRowIsLostToTheCommitOfAnotherNode) {
+    client holder(pawl::from_url(cluster.url({0}, "?mode=row&one_node=yes")));
+    auto lock = holder.acquire("it", {.ttl = 6s, .wait = long_patience});
+    const loss_recorder loss(lock);
+    ASSERT_TRUE(eventually(
+        [&] { return cluster.node(1).number("SELECT COUNT(*) FROM pawl.row_lock") == 1; }));
+    (void)cluster.node(1).execute("UPDATE pawl.row_lock SET fence = fence + 1");
+    EXPECT_TRUE(loss.is_told_within(patience));
+    EXPECT_NE(lock.release(), release_result::released);
+}
+
 TEST_F(Galera, TheDoctorKnowsTheCluster) {
     client locks = client_of({0, 1});
     const auto examined = locks.examine();
