@@ -16,7 +16,7 @@ class durability {
 public:
     // The server that grants the lock has it in its memory.
     static const durability primary;
-    // The server that grants the lock has it in its append-only file, after an fsync.
+    // The server that grants the lock has it in its append-only file or log, after an fsync.
     static const durability disk;
     // At least `count` replicas have it in their memory, too. 1 to 1000.
     [[nodiscard]] static constexpr durability replicas(std::uint32_t count) noexcept {

@@ -9,6 +9,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
+#include <span>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -36,18 +37,25 @@ std::string hexadecimal(std::string_view text) {
     return result;
 }
 
-std::string list_literal(const std::vector<std::string>& list) {
+using text_list = std::vector<std::string>;
+
+// A server joins several lists slowly, so the lists are the columns of one.
+std::string rows_literal(std::span<const text_list* const> columns) {
     std::string text = "'[";
-    for (const auto& each : list)
-        text.append(text.size() > 2 ? ",\"" : "\"").append(hexadecimal(each)).append("\"");
+    for (std::size_t i = 0; i < columns.front()->size(); ++i) {
+        text += i == 0 ? "[" : ",[";
+        for (const auto* column : columns) {
+            if (column != columns.front()) text += ',';
+            text += '"' + hexadecimal(column->at(i)) + '"';
+        }
+        text += ']';
+    }
     return text + "]'";
 }
 
 std::string literal(const sql::parameter& value) {
     if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
     if (const auto* text = std::get_if<std::string>(&value)) return "x'" + hexadecimal(*text) + "'";
-    if (const auto* list = std::get_if<std::vector<std::string>>(&value))
-        return list_literal(*list);
     return "null";
 }
 
@@ -71,9 +79,12 @@ bool has_conflict(const libmariadb_connection::result& answer) {
 std::string call_text(const std::string& schema, std::string_view function,
                       const std::vector<sql::parameter>& parameters) {
     auto text = "CALL `" + schema + "`." + std::string(function) + "_1(";
-    for (const auto& each : parameters) {
-        if (&each != parameters.data()) text += ',';
-        text += literal(each);
+    for (auto each = parameters.begin(); each != parameters.end();) {
+        if (each != parameters.begin()) text += ',';
+        std::vector<const text_list*> lists;
+        for (; each != parameters.end() && std::holds_alternative<text_list>(*each); ++each)
+            lists.push_back(&std::get<text_list>(*each));
+        text += lists.empty() ? literal(*each++) : rows_literal(lists);
     }
     return text + ")";
 }

@@ -170,7 +170,7 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
     facts.is_pushed = is_direct && sql::number_in(clock[0], 2) == 1;
     // The two statements may see different seconds.
     std::int64_t start = sql::number_in(clock[0], 0);
-    start -= sql::number_in({value_of(variables, "uptime")}, 0);
+    start -= uptime_of(variables);
     if (std::abs(start - last_start_) > 2) last_start_ = start;
     if (::mariadb_connection(link->get()) != 0)
         rows_in(co_await link->query("SET max_statement_time = 5", statement_limit), place);
@@ -230,7 +230,7 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
     auto& session = static_cast<connection&>(connected);
     const auto all = variables_in(co_await session.run_text(
         "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version', 'version_comment', "
-        "'innodb_flush_log_at_trx_commit', 'log_bin', 'binlog_format', 'wsrep_on', "
+        "'innodb_flush_log_at_trx_commit', 'log_bin', 'binlog_format', 'sync_binlog', 'wsrep_on', "
         "'group_replication_group_name')",
         give_up_at));
     const auto status = variables_in(co_await session.run_text(
@@ -238,7 +238,10 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
     server_state state;
     state.version = value_of(all, "version") + " " + value_of(all, "version_comment");
     state.flush = value_of(all, "innodb_flush_log_at_trx_commit");
-    if (value_of(all, "log_bin") == "ON") state.binlog_format = value_of(all, "binlog_format");
+    if (value_of(all, "log_bin") == "ON") {
+        state.binlog_format = value_of(all, "binlog_format");
+        state.binlog_sync = value_of(all, "sync_binlog");
+    }
     if (is_galera(all)) {
         state.cluster = server_state::cluster_kind::galera;
         state.nodes = sql::number_in({value_of(status, "wsrep_cluster_size")}, 0);
@@ -247,6 +250,22 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
     }
     state.is_pushed = session.facts().is_pushed;
     co_return assess(state, options_, session.place().server);
+}
+
+asio::awaitable<void> connector::check_durability(sql::session& connected, durability,
+                                                  time_point give_up_at) {
+    auto& session = static_cast<connection&>(connected);
+    const auto all = variables_in(co_await session.run_text(
+        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('innodb_flush_log_at_trx_commit', "
+        "'log_bin', 'sync_binlog')",
+        give_up_at));
+    const auto setting =
+        lazy_setting(value_of(all, "innodb_flush_log_at_trx_commit"),
+                     value_of(all, "log_bin") == "ON" ? value_of(all, "sync_binlog") : "1");
+    if (!setting.empty())
+        throw error(errc::unsupported, session.place().server +
+                                           " answers before a lock is on its disk; set " + setting +
+                                           " = 1 there, or leave the durability out.");
 }
 
 spi::capabilities connector::capabilities() const noexcept {
@@ -258,6 +277,7 @@ spi::capabilities connector::capabilities() const noexcept {
             .downgrades = true,
             .caller_values = true,
             .acquire_batch = true,
+            .disk_durability = true,
             .latches = true,
             .barriers = true};
 }

@@ -23,6 +23,8 @@ public:
     [[nodiscard]] std::string describe() const override;
     boost::asio::awaitable<examination> examine(sql::session& connected,
                                                 time_point give_up_at) override;
+    boost::asio::awaitable<void> check_durability(sql::session& connected, durability wanted,
+                                                  time_point give_up_at) override;
     [[nodiscard]] spi::capabilities capabilities() const noexcept override;
 
 private:

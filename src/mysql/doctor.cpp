@@ -13,7 +13,7 @@ bool is_cluster(const server_state& state) { return state.cluster != cluster_kin
 
 finding flush_finding(const server_state& state) {
     const std::string topic = "innodb_flush_log_at_trx_commit";
-    if (state.flush == "1") return {grade::good, topic, state.flush, ""};
+    if (state.flush == "1" || state.flush == "3") return {grade::good, topic, state.flush, ""};
     if (is_cluster(state))
         return {grade::note, topic, state.flush,
                 "a crash of all nodes at once may forget holds, so that two clients have a lock"};
@@ -23,10 +23,13 @@ finding flush_finding(const server_state& state) {
 
 finding log_finding(const server_state& state) {
     if (state.binlog_format.empty()) return {grade::good, "binary log", "off", ""};
-    if (state.binlog_format != "STATEMENT")
-        return {grade::good, "binary log", state.binlog_format, ""};
-    return {grade::bad, "binary log", state.binlog_format,
-            "the server refuses the procedures' writes; set binlog_format to ROW"};
+    if (state.binlog_format == "STATEMENT")
+        return {grade::bad, "binary log", state.binlog_format,
+                "the server refuses the procedures' writes; set binlog_format to ROW"};
+    if (state.binlog_sync != "1")
+        return {grade::warning, "binary log", "sync_binlog = " + state.binlog_sync,
+                "a power loss may forget holds, so that two clients have a lock; set it to 1"};
+    return {grade::good, "binary log", state.binlog_format, ""};
 }
 
 finding wake_finding(const server_state& state) {
@@ -71,6 +74,11 @@ void describe_cluster(const server_state& state, guarantee_row& row) {
 
 }  // namespace
 
+std::string lazy_setting(const std::string& flush, const std::string& binlog_sync) {
+    if (flush != "1" && flush != "3") return "innodb_flush_log_at_trx_commit";
+    return binlog_sync == "1" ? "" : "sync_binlog";
+}
+
 examination assess(const server_state& state, const options& settings, const std::string& node) {
     examination result;
     result.findings = {{grade::note, "version", state.version, ""},
@@ -82,10 +90,11 @@ examination assess(const server_state& state, const options& settings, const std
     result.nodes = {{node, "primary"}};
     auto& row = result.guarantees;
     row.backend = "MariaDB or MySQL";
-    if (state.flush != "1") row.backend += ", without a flush for each commit";
+    const bool is_lazy = !lazy_setting(state.flush, state.binlog_sync).empty();
+    if (is_lazy) row.backend += ", without a flush for each commit";
     row.holder_crash = "holds, after the ttl";
     row.holder_pause = "holds for holders that stop when told";
-    row.server_crash = state.flush == "1" ? "holds" : "can break: the newest holds are forgotten";
+    row.server_crash = is_lazy ? "can break: the newest holds are forgotten" : "holds";
     row.failover = settings.after_failover == after_failover::wait
                        ? "holds, after a pause of the longest ttl"
                        : "can break: a replica may not know the lock";

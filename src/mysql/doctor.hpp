@@ -14,14 +14,19 @@ namespace pawl::mysql {
 
 // What the server tells of itself.
 struct server_state {
-    std::string version;        // with the comment of its makers
-    std::string flush = "1";    // innodb_flush_log_at_trx_commit
-    std::string binlog_format;  // empty: there is no binary log
+    std::string version;            // with the comment of its makers
+    std::string flush = "1";        // innodb_flush_log_at_trx_commit
+    std::string binlog_format;      // empty: there is no binary log
+    std::string binlog_sync = "1";  // sync_binlog; 1 without a binary log
     enum class cluster_kind : std::uint8_t { none, galera, group_replication };
     cluster_kind cluster = cluster_kind::none;
     std::int64_t nodes = 1;  // of a Galera cluster, with arbitrators
     bool is_pushed = true;   // waiters are woken
 };
+
+// The setting that lets the server answer a commit before it is on the disk; empty: none does. A
+// server that starts again undoes commits that its binary log lacks.
+[[nodiscard]] std::string lazy_setting(const std::string& flush, const std::string& binlog_sync);
 
 [[nodiscard]] examination assess(const server_state& state, const options& settings,
                                  const std::string& node);

@@ -4,6 +4,7 @@
 #include "server_variables.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace pawl::mysql {
 
@@ -24,6 +25,13 @@ const std::string& value_of(const server_variables& all, std::string_view name) 
     static const std::string none;
     const auto position = all.find(name);
     return position == all.end() ? none : position->second;
+}
+
+std::int64_t uptime_of(const server_variables& all) {
+    const auto& text = value_of(all, "uptime");
+    std::uint64_t seconds = 0;  // the server shows -1 as 2^64 - 1
+    std::from_chars(text.data(), text.data() + text.size(), seconds);
+    return static_cast<std::int64_t>(seconds);
 }
 
 bool is_galera(const server_variables& all) { return value_of(all, "wsrep_on") == "ON"; }

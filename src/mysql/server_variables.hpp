@@ -6,6 +6,7 @@
 
 #include "../sql/session.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -19,6 +20,9 @@ using server_variables = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] server_variables variables_in(const std::vector<sql::row>& rows);
 // Empty for an unknown variable.
 [[nodiscard]] const std::string& value_of(const server_variables& all, std::string_view name);
+
+// In seconds. Negative after a step of the clock back over the server's start.
+[[nodiscard]] std::int64_t uptime_of(const server_variables& all);
 
 [[nodiscard]] bool is_galera(const server_variables& all);
 // The nodes of a cluster agree on each commit: one of two transactions that change the same row is

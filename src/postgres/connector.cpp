@@ -3,6 +3,7 @@
 
 #include "connector.hpp"
 
+#include "commit_settings.hpp"
 #include "doctor.hpp"
 #include "handshake.hpp"
 
@@ -167,6 +168,15 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
     co_return assess(state, options_, node);
 }
 
+asio::awaitable<void> connector::check_durability(sql::session& connected, durability wanted,
+                                                  time_point give_up_at) {
+    auto& session = static_cast<connection&>(connected);
+    auto sent = session.send(durability_query());
+    const auto rows = co_await session.wait(std::move(sent), give_up_at);
+    postgres::check_durability(read_commit_settings(rows, session.place()), wanted,
+                               session.place());
+}
+
 spi::capabilities connector::capabilities() const noexcept {
     return {.loss_is_pushed = true,
             .least_ttl = 100ms,
@@ -176,6 +186,8 @@ spi::capabilities connector::capabilities() const noexcept {
             .downgrades = true,
             .caller_values = true,
             .acquire_batch = true,
+            .replica_durability = true,
+            .disk_durability = true,
             .latches = true,
             .barriers = true};
 }

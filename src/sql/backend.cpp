@@ -86,6 +86,13 @@ public:
         co_return co_await client->release(requested.claim);
     }
 
+    asio::awaitable<void> confirm_durability(std::span<const hold* const> holds, durability wanted,
+                                             time_point give_up_at) override {
+        const auto client = client_;
+        client->throw_if_forked();
+        co_await client->confirm_durability(holds, wanted, give_up_at);
+    }
+
     asio::awaitable<lock_info> inspect(std::string_view name) override {
         const auto client = client_;
         lock_info info;

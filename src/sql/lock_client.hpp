@@ -33,6 +33,9 @@ public:
     boost::asio::awaitable<std::vector<grant>> acquire_batch(std::span<const claim> claims,
                                                              time_point give_up_at);
     boost::asio::awaitable<release_result> release(const claim& requested);
+    // As `backend::confirm_durability`.
+    boost::asio::awaitable<void> confirm_durability(std::span<const hold* const> holds,
+                                                    durability wanted, time_point give_up_at);
     boost::asio::awaitable<void> close(time_point give_up_at);
 
     // Runs a call that `compose(caller)` makes for the present session. Ends the session, and

@@ -6,6 +6,7 @@
 
 #include "../core/util/spi.hpp"
 
+#include <pawl/durability.hpp>
 #include <pawl/error.hpp>
 #include <pawl/examination.hpp>
 
@@ -88,6 +89,10 @@ public:
     // Findings and guarantees, for `doctor`.
     virtual boost::asio::awaitable<examination> examine(session& connected,
                                                         time_point give_up_at) = 0;
+    // Whether the settings make each answered commit of the session so durable. Throws
+    // errc::unsupported or errc::not_durable if they do not. Called only with a capability for it.
+    virtual boost::asio::awaitable<void> check_durability(session& connected, durability wanted,
+                                                          time_point give_up_at) = 0;
     [[nodiscard]] virtual spi::capabilities capabilities() const noexcept = 0;
 };
 

@@ -14,9 +14,7 @@ namespace chaos {
 
 class mariadb_fixture {
 public:
-    explicit mariadb_fixture(
-        std::vector<std::string> options = {},
-        support::database_product product = support::database_product::mariadb);
+    explicit mariadb_fixture(support::mariadb_settings settings = {});
 
     // `suffix` is the end of the URL.
     [[nodiscard]] client client_with(const std::string& suffix = {});
@@ -44,7 +42,7 @@ public:
 class mysql_test : public testing::TestWithParam<support::database_product>,
                    protected mariadb_fixture {
 protected:
-    mysql_test() : mariadb_fixture({}, GetParam()) {}
+    mysql_test() : mariadb_fixture({.product = GetParam()}) {}
 };
 
 inline const auto both_products =

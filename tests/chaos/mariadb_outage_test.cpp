@@ -35,6 +35,31 @@ TEST_P(MySqlOutage, ACrashCostsNoLockAndNoPlace) {
     EXPECT_TRUE(becomes_clean());
 }
 
+//   W waits, and the old primary grants it the lock for 1.8 s. W does not learn of it in time, so
+//   the next waiter has the lock | a replica is promoted that knows only the first grant, and
+//   whose clock is behind | W asks there, during the pause: it does not have the lock
+TEST_P(MySqlOutage, AWaiterIsNotToldOfAnEarlierGrant) {
+    client locks = client_with();
+    expect_pairs(locks, "warm", 1);
+    support::mariadb_client session(server.port());
+    const auto status_of = [&](const std::string& call) {
+        return session.value("CALL pawl." + call);
+    };
+    const std::string claim = "('pawl', 'it', 'w', '00000000000000aa', 'vm 1 W', NULL, 60000, ";
+    const std::string leave = "leave_1('pawl', 'it', 'w', '00000000000000aa', '', 0, true)";
+    (void)session.execute("CALL pawl.hello_1(true, (SELECT server FROM pawl.meta))");
+    for (const std::string mode : {"0, 0, 0, 2)", "1, 0, 0, 2)", "2, 1, 3, 2)"}) {
+        ASSERT_EQ(status_of("acquire_1" + claim + mode), "g") << mode;
+        (void)session.execute("CALL pawl.hello_1(false, 'replica " + mode + "')");
+        EXPECT_EQ(status_of("refresh_1" + claim + mode), "q") << mode;
+        EXPECT_NE(status_of(leave), "g") << mode;
+        (void)session.execute("UPDATE pawl.meta SET hold_off = NULL");
+        EXPECT_EQ(status_of("acquire_1" + claim + mode), "g") << mode;
+        (void)session.execute("CALL pawl.hello_1(true, 'primary " + mode + "')");
+        EXPECT_NE(status_of(leave), "g") << mode;
+    }
+}
+
 //   A holds (2 s) | the server is frozen: A learns of the loss before its lease ends | it goes on
 TEST_P(MySqlOutage, AFrozenServerCostsTheLockInTime) {
     client locks = client_with();
@@ -184,6 +209,29 @@ TEST_P(MySqlOutage, ADeadlockIsNoLoss) {
     }
     is_over = true;
     stranger.join();
+    EXPECT_TRUE(becomes_clean());
+}
+
+//   A holds by a value; B is connected | behind a proxy, a failover leaves B's connection and
+//   changes the server: here a statement does | B's adopt must say hello first: it fails, ends the
+//   session, and takes nothing | the next adopt succeeds, in a new session
+TEST_P(MySqlOutage, AnAdoptThatMustSayHelloEndsTheSession) {
+    client holder = client_with(), other = client_with();
+    auto lock = holder.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
+    expect_pairs(other, "another", 1);
+    const auto connections = other.statistics().connections;
+    server.execute("UPDATE pawl.meta SET server = 'another'");
+    const auto failed = failure_of([&] { (void)other.adopt("it", "ticket", {.ttl = long_ttl}); });
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    held_lock adopted;
+    ASSERT_TRUE(eventually([&] {
+        return !failure_of([&] { adopted = other.adopt("it", "ticket", {.ttl = long_ttl}); });
+    }));
+    EXPECT_GT(other.statistics().connections, connections);
+    EXPECT_GT(adopted.token(), lock.token());
+    EXPECT_EQ(adopted.release(), release_result::released);
+    EXPECT_NE(lock.release(), release_result::released);
     EXPECT_TRUE(becomes_clean());
 }
 

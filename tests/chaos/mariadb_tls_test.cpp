@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(On, MySqlTls, both_products, product_name);
 // TLS, too.
 TEST_P(MySqlTls, AVerifiedServerGetsThePassword) {
     const certificate_folder certificates("IP:127.0.0.1");
-    mariadb_fixture fixture(certificates.server_options(), GetParam());
+    mariadb_fixture fixture({.options = certificates.server_options(), .product = GetParam()});
     prepare(fixture);
     const auto ca = "?tls=yes&ca=" + certificates.files.file("ca.crt");
     client locks = fixture.client_at(url_for(fixture, ca));
@@ -72,7 +72,7 @@ TEST_P(MySqlTls, AVerifiedServerGetsThePassword) {
 
 TEST_P(MySqlTls, AnotherAuthorityOrAnotherNameIsRefused) {
     const certificate_folder certificates("DNS:db.example");
-    mariadb_fixture fixture(certificates.server_options(), GetParam());
+    mariadb_fixture fixture({.options = certificates.server_options(), .product = GetParam()});
     prepare(fixture);
     const auto ca = "?tls=yes&ca=" + certificates.files.file("ca.crt");
     expect_refused(fixture, "?tls=yes&ca=" + certificates.files.file("other.crt"), "ca");
@@ -83,7 +83,8 @@ TEST_P(MySqlTls, AnotherAuthorityOrAnotherNameIsRefused) {
 
 TEST_P(MySqlTls, AServerWithoutTlsIsRefused) {
     const bool is_mysql = GetParam() == support::database_product::mysql;
-    mariadb_fixture fixture({is_mysql ? "--tls-version=" : "--skip-ssl"}, GetParam());
+    mariadb_fixture fixture(
+        {.options = {is_mysql ? "--tls-version=" : "--skip-ssl"}, .product = GetParam()});
     const certificate_folder certificates("IP:127.0.0.1");
     fixture.server.execute("CREATE USER guarded IDENTIFIED BY 'open sesame'");
     support::mariadb_client(fixture.server.port())

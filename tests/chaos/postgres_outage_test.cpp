@@ -215,4 +215,27 @@ TEST_F(PostgresOutage, EndedSessionsLetNoTwoIn) {
     EXPECT_TRUE(becomes_clean());
 }
 
+//   A holds by a value; B is connected | behind a proxy, a crash leaves B's connection and empties
+//   the table `boot`: here a statement does | B's adopt must say hello first: it fails, ends the
+//   session, and takes nothing | the next adopt succeeds, in a new session
+TEST_F(PostgresOutage, AnAdoptThatMustSayHelloEndsTheSession) {
+    client holder = direct_client(), other = direct_client();
+    auto lock = holder.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
+    warm(other);
+    const auto connections = other.statistics().connections;
+    execute("DELETE FROM pawl.boot");
+    const auto failed = failure_of([&] { (void)other.adopt("it", "ticket", {.ttl = long_ttl}); });
+    ASSERT_TRUE(failed);
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    held_lock adopted;
+    ASSERT_TRUE(eventually([&] {
+        return !failure_of([&] { adopted = other.adopt("it", "ticket", {.ttl = long_ttl}); });
+    }));
+    EXPECT_GT(other.statistics().connections, connections);
+    EXPECT_GT(adopted.token(), lock.token());
+    EXPECT_EQ(adopted.release(), release_result::released);
+    EXPECT_NE(lock.release(), release_result::released);
+    EXPECT_TRUE(becomes_clean());
+}
+
 }  // namespace

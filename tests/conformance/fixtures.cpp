@@ -115,7 +115,8 @@ test_service new_postgres_service() {
 template <support::database_product Product>
 test_service new_mysql_service() {
     static const auto server = [] {
-        auto made = std::make_shared<support::mariadb_server>(std::vector<std::string>(), Product);
+        auto made = std::make_shared<support::mariadb_server>(
+            support::mariadb_settings{.product = Product});
         made->execute("CREATE USER locks");
         return made;
     }();
@@ -316,7 +317,6 @@ constexpr capabilities sqlite_capabilities() {
 
 constexpr capabilities postgres_capabilities() {
     auto all = redis_capabilities();
-    all.replica_durability = all.disk_durability = false;
     all.least_ttl = std::chrono::milliseconds(100);
     return all;
 }
@@ -327,7 +327,7 @@ constexpr capabilities postgres_capabilities() {
 
 constexpr capabilities mysql_capabilities() {
     auto all = redis_capabilities();
-    all.loss_is_pushed = all.replica_durability = all.disk_durability = false;
+    all.loss_is_pushed = all.replica_durability = false;
     all.least_ttl = std::chrono::milliseconds(100);
     return all;
 }

@@ -59,9 +59,9 @@ galera_cluster::galera_cluster(std::size_t size) {
 void galera_cluster::add_node() {
     const auto position = nodes_.empty() ? "0" : status_of(*nodes_.front(), "wsrep_last_committed");
     const auto group_port = std::to_string(free_port());
-    nodes_.push_back(std::make_unique<mariadb_server>(
-        node_options(group_port, std::to_string(free_port()), members_), database_product::mariadb,
-        [&](const std::filesystem::path& data) { write_position(data, position); }));
+    nodes_.push_back(std::make_unique<mariadb_server>(mariadb_settings{
+        .options = node_options(group_port, std::to_string(free_port()), members_),
+        .prepare = [&](const std::filesystem::path& data) { write_position(data, position); }}));
     members_ += (members_.empty() ? "127.0.0.1:" : ",127.0.0.1:") + group_port;
     const auto index = nodes_.size() - 1;
     if (!eventually([&] { return is_ready(index); }, 60s))

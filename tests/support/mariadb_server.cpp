@@ -74,7 +74,7 @@ void install_mysql(const product_facts& facts, const fs::path& data) {
 
 fs::path data_template(database_product product) {
     const auto& facts = facts_of(product);
-    if (!fs::exists(facts.server_program) || !fs::exists(facts.install_program))
+    if (!mariadb_server::is_installed(product))
         throw std::runtime_error("NOT RUN: there is no " + facts.server_program +
                                  "; ./dev test installs it.");
     return folder_made_once(facts.template_folder, [&](const fs::path& data) {
@@ -87,13 +87,17 @@ fs::path data_template(database_product product) {
 
 }  // namespace
 
-mariadb_server::mariadb_server(std::vector<std::string> options, database_product product,
-                               const std::function<void(const fs::path&)>& prepare)
-    : product_(product), options_(std::move(options)), folder_(parent_of_data()) {
+bool mariadb_server::is_installed(database_product product) {
+    const auto& facts = facts_of(product);
+    return fs::exists(facts.server_program) && fs::exists(facts.install_program);
+}
+
+mariadb_server::mariadb_server(mariadb_settings settings)
+    : settings_(std::move(settings)), folder_(parent_of_data()) {
     give_to_server_user(folder_.path());
-    copy_for_server_user(data_template(product), folder_.file("data"));
-    if (prepare) {
-        prepare(folder_.file("data"));
+    copy_for_server_user(data_template(settings_.product), folder_.file("data"));
+    if (settings_.prepare) {
+        settings_.prepare(folder_.file("data"));
         give_to_server_user(folder_.file("data"));
     }
     // Another program may take the port between the check and the start.
@@ -101,7 +105,7 @@ mariadb_server::mariadb_server(std::vector<std::string> options, database_produc
         port_ = free_port();
         if (try_start()) return;
     }
-    throw std::runtime_error(facts_of(product_).name + " does not start: " + log());
+    throw std::runtime_error(facts_of(settings_.product).name + " does not start: " + log());
 }
 
 mariadb_server::~mariadb_server() {
@@ -110,7 +114,7 @@ mariadb_server::~mariadb_server() {
 
 std::string mariadb_server::url(const std::string& database, const std::string& more,
                                 const std::string& user) const {
-    return facts_of(product_).scheme + user + "@127.0.0.1:" + std::to_string(port_) + "/" +
+    return facts_of(settings_.product).scheme + user + "@127.0.0.1:" + std::to_string(port_) + "/" +
            database + more;
 }
 
@@ -158,7 +162,7 @@ void mariadb_server::start() {
 bool mariadb_server::is_running() { return process_ && process_->is_running(); }
 
 bool mariadb_server::try_start() {
-    const auto& facts = facts_of(product_);
+    const auto& facts = facts_of(settings_.product);
     std::vector<std::string> words{facts.server_program,
                                    "--no-defaults",
                                    "--datadir=" + folder_.file("data"),
@@ -171,9 +175,9 @@ bool mariadb_server::try_start() {
                                    "--skip-name-resolve"};
     for (const auto* each : {&facts.file_options, &facts.start_options})
         words.insert(words.end(), each->begin(), each->end());
-    words.insert(words.end(), options_.begin(), options_.end());
+    words.insert(words.end(), settings_.options.begin(), settings_.options.end());
     process_.emplace(pawl::conformance::launch_options{.arguments = as_server_user(words),
-                                                       .environment = {},
+                                                       .environment = settings_.environment,
                                                        .output_file = folder_.file("log"),
                                                        .folder = folder_.path().string()});
     bool is_ready = false;

@@ -15,21 +15,28 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace support {
 
 enum class database_product { mariadb, mysql };
 
+struct mariadb_settings {
+    std::vector<std::string> options{};  // of the server, such as "--max-connections=20"
+    database_product product = database_product::mariadb;
+    std::vector<std::pair<std::string, std::string>> environment{};  // names and values
+    // May add files to the new data folder.
+    std::function<void(const std::filesystem::path&)> prepare{};
+};
+
 // Not thread-safe.
 class mariadb_server {
 public:
-    // With options of the server, such as "--max-connections=20". Throws std::runtime_error, whose
-    // text begins with "NOT RUN: ", if it is not installed.
-    // `prepare` may add files to its new data folder.
-    explicit mariadb_server(std::vector<std::string> options = {},
-                            database_product product = database_product::mariadb,
-                            const std::function<void(const std::filesystem::path&)>& prepare = {});
+    // Throws std::runtime_error, whose text begins with "NOT RUN: ", if the product is not
+    // installed.
+    explicit mariadb_server(mariadb_settings settings = {});
+    [[nodiscard]] static bool is_installed(database_product product = database_product::mariadb);
     ~mariadb_server();
     mariadb_server(const mariadb_server&) = delete;
     mariadb_server& operator=(const mariadb_server&) = delete;
@@ -54,12 +61,12 @@ public:
     void thaw();    // SIGCONT
     void start();   // on the same port
     [[nodiscard]] bool is_running();
+    [[nodiscard]] pid_t pid() const noexcept { return process_->pid(); }
 
 private:
     [[nodiscard]] bool try_start();
 
-    database_product product_;
-    std::vector<std::string> options_;
+    mariadb_settings settings_;
     temp_folder folder_;  // in memory, if there is enough
     std::uint16_t port_ = 0;
     bool is_frozen_ = false;

@@ -192,6 +192,14 @@ void postgres_server::promote() {
         throw std::runtime_error("the standby is not promoted: " + log());
 }
 
+void postgres_server::start_as_standby_of(const postgres_server& primary) {
+    fs::remove_all(data());
+    options_.standby_of = &primary;
+    make_data();
+    write_config();
+    start();
+}
+
 std::vector<int> postgres_server::processes() const {
     std::vector<int> result;
     for (const auto& each : fs::directory_iterator("/proc")) {
@@ -244,7 +252,7 @@ bool postgres_server::try_start() {
     process_.emplace(pawl::conformance::launch_options{
         .arguments = as_server_user({postgres_programs() + "/postgres", "-D", data(), "-c",
                                      "port=" + std::to_string(port_)}),
-        .environment = {},
+        .environment = options_.environment,
         .output_file = folder_.file("log"),
         .folder = folder_.path().string()});
     const std::string target = url("postgres", "?connect_timeout=5");

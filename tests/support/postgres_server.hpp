@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace support {
@@ -24,6 +25,7 @@ struct postgres_options {
     std::vector<std::string> access;  // lines as in pg_hba.conf, before those that trust everybody
     bool flushes = false;             // fsync, for tests that the operating system crashes
     const postgres_server* standby_of = nullptr;  // begins as a copy of this server, and follows it
+    std::vector<std::pair<std::string, std::string>> environment{};
 };
 
 // The folder of the newest installed PostgreSQL's programs. Throws std::runtime_error, whose text
@@ -61,6 +63,7 @@ public:
     void start();   // on the same port
     [[nodiscard]] bool is_running();
     [[nodiscard]] bool is_frozen() const noexcept { return is_frozen_; }
+    [[nodiscard]] pid_t pid() const noexcept { return process_->pid(); }
 
     // Of a standby: waits until it has everything that its primary has written so far.
     void catch_up();
@@ -68,6 +71,9 @@ public:
     void stop_replication();
     // Of a standby: it begins a timeline of its own, and accepts writes.
     void promote();
+    // Of a server that does not run: it forgets its data, begins as a copy of `primary`, and
+    // follows it.
+    void start_as_standby_of(const postgres_server& primary);
 
 private:
     [[nodiscard]] bool try_start();

@@ -91,9 +91,11 @@ TEST(MySqlOptions, MistakenOptionsAreSaid) {
 TEST(MySqlOptions, TextsOfACallAreHexadecimal) {
     using list = std::vector<std::string>;
     EXPECT_EQ(call_text("s", "renew",
-                        {std::string("a'\0\xff", 4), std::int64_t{-5}, std::monostate{}, list{},
-                         list{"a\"", ""}}),
-              R"(CALL `s`.renew_1(x'612700ff',-5,null,'[]','["6122",""]'))");
+                        {std::string("a'\0\xff", 4), std::int64_t{-5}, std::monostate{}, list{}}),
+              R"(CALL `s`.renew_1(x'612700ff',-5,null,'[]'))");
+    EXPECT_EQ(
+        call_text("s", "renew", {list{"a\"", ""}, list{"1", "2"}, std::int64_t{3}, list{"b"}}),
+        R"(CALL `s`.renew_1('[["6122","31"],["","32"]]',3,'[["62"]]'))");
 }
 
 TEST(MySqlOptions, AnErrorSaysWhatToDo) {

@@ -15,8 +15,14 @@ using pawl::mysql::server_variables;
 
 TEST(MySqlVariables, AreReadWithNamesInLowerCase) {
     const auto all = pawl::mysql::variables_in({{"Uptime", "7"}, {"wsrep_on", std::nullopt}, {}});
-    EXPECT_EQ(value_of(all, "uptime"), "7");
-    EXPECT_EQ(value_of(all, "wsrep_on"), "");
+    EXPECT_EQ(pawl::mysql::value_of(all, "uptime"), "7");
+    EXPECT_EQ(pawl::mysql::value_of(all, "wsrep_on"), "");
+}
+
+TEST(MySqlVariables, AnUptimeMayBeNegative) {
+    EXPECT_EQ(pawl::mysql::uptime_of({{"uptime", "7"}}), 7);
+    EXPECT_EQ(pawl::mysql::uptime_of({{"uptime", "18446744073709548020"}}), -3596);
+    EXPECT_EQ(pawl::mysql::uptime_of({}), 0);
 }
 
 TEST(MySqlVariables, NodesOfAGaleraClusterAreOneServer) {

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // URLs and connection strings of PostgreSQL. Bad ones: one sentence each, without the password.
+#include "postgres/commit_settings.hpp"
 #include "postgres/connection.hpp"
 #include "postgres/connection_string.hpp"
 
@@ -148,6 +149,16 @@ TEST_F(PostgresOptions, TheSchemaIsForOneRole) {
     EXPECT_EQ(schema_of({}).find("nologin"), std::string::npos);
     for (const char* each : {"a'b", "a\"b", "a$b", "a\nb"})
         EXPECT_THROW(static_cast<void>(schema_of({}, each)), error) << each;
+}
+
+TEST_F(PostgresOptions, TheNamesOfStandbysSayHowManyAreAwaited) {
+    EXPECT_EQ(awaited_standbys(""), 0U);
+    EXPECT_EQ(awaited_standbys(" "), 0U);
+    EXPECT_EQ(awaited_standbys("*"), 1U);
+    EXPECT_EQ(awaited_standbys("a, b"), 1U);
+    EXPECT_EQ(awaited_standbys("2 (a, b, c)"), 2U);
+    EXPECT_EQ(awaited_standbys("FIRST 3 (a9, b, c)"), 3U);
+    EXPECT_EQ(awaited_standbys("any 12(s1, s2)"), 12U);
 }
 
 TEST_F(PostgresOptions, AListIsAnArray) {

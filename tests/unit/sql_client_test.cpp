@@ -115,6 +115,7 @@ public:
     }
     std::string describe() const override { return "The database"; }
     asio::awaitable<examination> examine(session&, time_point) override { co_return examination{}; }
+    asio::awaitable<void> check_durability(session&, durability, time_point) override { co_return; }
     spi::capabilities capabilities() const noexcept override { return {}; }
 
 private:

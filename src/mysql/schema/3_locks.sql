@@ -2,7 +2,7 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- The procedures that clients of format 1 call; each answers with one result set. Booleans are t
--- and f. A list is a JSON array of texts in hexadecimal digits.
+-- and f. A list is a JSON array of rows, which are arrays of texts in hexadecimal digits.
 -- Status of an attempt: g granted, q in the queue, b busy, r say hello first; and for permits: n no
 -- total is set, t another total is set, m more permits than the total.
 delimiter //
@@ -85,6 +85,25 @@ begin
     select l_format, if(is_standby, 't', 'f'), l_timeline, remaining, connection_id(), now;
 end//
 
+-- Ends a hold of the caller from an earlier timeline: it may have ended there, and others may have
+-- followed, which this server does not know.
+create procedure @.end_earlier(p_ns varbinary(64), p_name varbinary(1536), p_owner varbinary(64),
+    p_floor bigint)
+begin
+    declare token bigint;
+    declare expires datetime(6);
+    declare is_exclusive boolean;
+    call @.get_hold(p_ns, p_name, p_owner, token, expires, is_exclusive);
+    if token < p_floor then
+        if is_exclusive then
+            call @.clear_owner(p_ns, p_name);
+        else
+            delete from @.holder where ns = p_ns and name = p_name and owner = p_owner;
+            call @.count_holders(p_ns, p_name);
+        end if;
+    end if;
+end//
+
 -- An attempt with its place in the queue: `p_place` is n none, k kept, l lost. `p_wait`: 0 no
 -- place, 1 a place for as long as the connection lives, 2 a place for 4 s. The row of the name is
 -- locked.
@@ -114,6 +133,7 @@ main: begin
             update @.lock k set k.total = p_known_total where k.ns = p_ns and k.name = p_name;
         end if;
     end if;
+    call @.end_earlier(p_ns, p_name, p_owner, p_floor);
     call @.serve(p_ns, p_name, p_owner, p_client);
     call @.get_hold(p_ns, p_name, p_owner, p_token, expires, fits);
     if p_token is null and p_hold_off is null then
@@ -266,6 +286,10 @@ begin
         start transaction;
         select 1 into present from @.lock k where k.ns = p_ns and k.name = p_name for update;
         if present is null then set status = 'e'; commit; leave main; end if;
+        if p_keep then
+            call @.enter(floor, hold_off, most_ttl);
+            call @.end_earlier(p_ns, p_name, p_owner, coalesce(floor, 9223372036854775807));
+        end if;
         call @.expire(p_ns, p_name);
         select k.waiting into l_waiting from @.lock k where k.ns = p_ns and k.name = p_name;
         if l_waiting > 0 then
@@ -329,12 +353,12 @@ end//
 
 -- A row for each hold, in their order: x extended, r refused, m refused and nobody has the lock.
 -- Locks the rows in the order of their names, so that two batches cannot wait for each other.
+-- A hold is its name, owner, mode and ttl.
 create procedure @.renew_1(p_ns varbinary(64), p_client varbinary(16),
-    p_names longtext character set utf8mb4, p_owners longtext character set utf8mb4,
-    p_modes longtext character set utf8mb4, p_ttls longtext character set utf8mb4)
+    p_holds longtext character set utf8mb4)
 begin
     declare results mediumtext character set utf8mb4
-        default repeat('m', json_length(p_names));
+        default repeat('m', json_length(p_holds));
     declare i, a_mode, a_ttl, l_holders int;
     declare at_end, is_live boolean default false;
     declare now, others bigint;
@@ -342,19 +366,14 @@ begin
     declare a_owner, l_owner varbinary(64);
     declare l_expires, h_expires datetime(6);
     declare asked cursor for
-        select n.i, unhex(n.v), unhex(o.v), cast(unhex(m.v) as signed), cast(unhex(t.v) as signed)
-        from json_table(p_names, '$[*]'
-            columns (i for ordinality, v varchar(1024) character set utf8mb4 path '$')) n
-        join json_table(p_owners, '$[*]'
-            columns (i for ordinality, v varchar(128) character set utf8mb4 path '$')) o
-            on o.i = n.i
-        join json_table(p_modes, '$[*]'
-            columns (i for ordinality, v varchar(128) character set utf8mb4 path '$')) m
-            on m.i = n.i
-        join json_table(p_ttls, '$[*]'
-            columns (i for ordinality, v varchar(128) character set utf8mb4 path '$')) t
-            on t.i = n.i
-        order by unhex(n.v), n.i;
+        select h.i, unhex(h.name), unhex(h.owner), cast(unhex(h.mode) as signed),
+            cast(unhex(h.ttl) as signed)
+        from json_table(p_holds, '$[*]' columns (i for ordinality,
+            name varchar(3072) character set latin1 path '$[0]',
+            owner varchar(128) character set latin1 path '$[1]',
+            mode varchar(16) character set latin1 path '$[2]',
+            ttl varchar(32) character set latin1 path '$[3]')) h
+        order by unhex(h.name), h.i;
     declare continue handler for not found set at_end = true;
     declare exit handler for sqlexception begin rollback; resignal; end;
     start transaction;
@@ -392,5 +411,5 @@ begin
     commit;
     call @.get_now(now);
     select substr(results, s.i, 1), now
-        from json_table(p_names, '$[*]' columns (i for ordinality)) s order by s.i;
+        from json_table(p_holds, '$[*]' columns (i for ordinality)) s order by s.i;
 end//

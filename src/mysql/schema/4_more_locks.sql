@@ -4,11 +4,10 @@
 -- The other procedures about locks.
 delimiter //
 
--- All of the exclusive locks or none: no row is none. Locks the rows in the order of their names;
--- the core names each lock once.
-create procedure @.acquire_batch_1(p_ns varbinary(64), p_names longtext character set utf8mb4,
-    p_owners longtext character set utf8mb4, p_client varbinary(16), p_who varbinary(2000),
-    p_ttl int)
+-- All of the exclusive locks or none: no row is none. A claim is a name and an owner. Locks the rows
+-- in the order of their names; the core names each lock once.
+create procedure @.acquire_batch_1(p_ns varbinary(64), p_claims longtext character set utf8mb4,
+    p_client varbinary(16), p_who varbinary(2000), p_ttl int)
 begin
     declare tokens longtext character set utf8mb4 default '';
     declare round, i, most_ttl, l_waiting int default 0;
@@ -18,13 +17,11 @@ begin
     declare a_name varbinary(1536);
     declare a_owner varbinary(64);
     declare asked cursor for
-        select n.i, unhex(n.v), unhex(o.v)
-        from json_table(p_names, '$[*]'
-            columns (i for ordinality, v varchar(1024) character set utf8mb4 path '$')) n
-        join json_table(p_owners, '$[*]'
-            columns (i for ordinality, v varchar(128) character set utf8mb4 path '$')) o
-            on o.i = n.i
-        order by unhex(n.v);
+        select c.i, unhex(c.name), unhex(c.owner)
+        from json_table(p_claims, '$[*]' columns (i for ordinality,
+            name varchar(3072) character set latin1 path '$[0]',
+            owner varchar(128) character set latin1 path '$[1]')) c
+        order by unhex(c.name);
     declare continue handler for not found set at_end = true;
     declare exit handler for sqlexception begin rollback; resignal; end;
     call @.enter(floor, hold_off, most_ttl);
@@ -231,10 +228,15 @@ begin
     declare i int default 0;
     declare has_message int;
     declare exit handler for sqlexception begin rollback; resignal; end;
-    if coalesce(is_used_lock(listener), 0) <> connection_id() then do get_lock(listener, 5); end if;
+    if coalesce(is_used_lock(listener), 0) <> connection_id() then
+        -- In place of the server's defaults: a read must end without locks.
+        set autocommit = 1;
+        set session transaction isolation level read committed;
+        do get_lock(listener, 5);
+    end if;
     while i < json_length(p_read) do
         delete from @.message where client = p_client and seq = cast(
-            unhex(json_unquote(json_extract(p_read, concat('$[', i, ']')))) as signed);
+            unhex(json_unquote(json_extract(p_read, concat('$[', i, '][0]')))) as signed);
         set i = i + 1;
     end while;
     select 1 into has_message from @.message g where g.client = p_client limit 1;

@@ -50,7 +50,7 @@ void hold_once(const client_parts& parts, std::uint64_t hold, std::minstd_rand& 
                const std::stop_token& stop) {
     const auto& [options, records, locks, counters] = parts;
     const auto lock = dice() % options.locks;
-    const bool is_long = options.has_long_holds && dice() % 40 == 0;
+    const bool is_long = options.has_long_holds && dice() % options.access.long_hold_interval == 0;
     const bool is_reader = options.access.has_readers && dice() % 3 == 0;
     const auto invoked = now();
     pawl::lock_options request{.ttl = dice() % 2 == 0 ? 1s : options.longest_ttl, .wait = 60s};
@@ -103,24 +103,27 @@ std::vector<std::string> client_words(const client_options& options) {
                                    std::to_string(options.longest_ttl.count()),
                                    std::to_string(options.threads),
                                    options.access.has_readers ? "readers" : "writers",
-                                   options.has_long_holds ? "long" : "short"};
+                                   options.has_long_holds ? "long" : "short",
+                                   std::to_string(options.access.long_hold_interval)};
     words.insert(words.end(), options.access.counters.begin(), options.access.counters.end());
     return words;
 }
 
 std::optional<client_options> read_client_words(const std::vector<std::string>& words) {
-    constexpr std::size_t first_counter = 10;
+    constexpr std::size_t first_counter = 11;
     if (words.size() < first_counter || words[0] != "client") return std::nullopt;
-    return client_options{.access = {.url = words[1],
-                                     .counters = {words.begin() + first_counter, words.end()},
-                                     .has_readers = words[8] == "readers"},
-                          .folder = words[2],
-                          .process = std::stoul(words[3]),
-                          .locks = std::stoul(words[4]),
-                          .checks_tokens = words[5] == "checks",
-                          .longest_ttl = std::chrono::milliseconds(std::stol(words[6])),
-                          .threads = std::stoul(words[7]),
-                          .has_long_holds = words[9] == "long"};
+    return client_options{
+        .access = {.url = words[1],
+                   .counters = {words.begin() + first_counter, words.end()},
+                   .has_readers = words[8] == "readers",
+                   .long_hold_interval = static_cast<unsigned>(std::stoul(words[10]))},
+        .folder = words[2],
+        .process = std::stoul(words[3]),
+        .locks = std::stoul(words[4]),
+        .checks_tokens = words[5] == "checks",
+        .longest_ttl = std::chrono::milliseconds(std::stol(words[6])),
+        .threads = std::stoul(words[7]),
+        .has_long_holds = words[9] == "long"};
 }
 
 int run_client(const client_options& options) {

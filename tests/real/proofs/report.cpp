@@ -12,11 +12,11 @@ namespace real::proofs {
 
 namespace {
 
-const char* heading_of(fencing mode) {
-    switch (mode) {
+const char* heading_of(const run_result& result) {
+    switch (result.mode) {
     case fencing::on: return "fencing";
     case fencing::off: return "fencing off";
-    case fencing::naive: return "naive INCR";
+    case fencing::naive: return result.naive->heading;
     }
     return "";
 }
@@ -34,7 +34,7 @@ std::vector<table_row> rows_of(const std::vector<run_result>& runs) {
             add(row.label,
                 [&](const run_result& each) { return std::to_string(each.outcome.*row.count); });
     };
-    add(runs.front().environment, [](const run_result& each) { return heading_of(each.mode); });
+    add(runs.front().environment, [](const run_result& each) { return heading_of(each); });
     add_counts(load_rows);
     add("clients killed", [](const run_result& each) { return std::to_string(each.kills); });
     add("clients paused", [](const run_result& each) { return std::to_string(each.pauses); });
@@ -100,7 +100,7 @@ std::vector<std::string> complaints(const run_result& result) {
         all.insert(all.end(), outcome.details.begin(), outcome.details.end());
         return all;
     }
-    if (damage_of(result.mode, outcome) == 0)
+    if (damage_of(result.mode, *result.naive, outcome) == 0)
         all.push_back("There was no damage, so the other run proves little: use a longer --for" +
                       of + ".");
     return all;

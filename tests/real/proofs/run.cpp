@@ -45,8 +45,8 @@ public:
         : settings_(options),
           entry_(entry),
           servers_(entry.start(options_of(entry, options.clients))),
-          client_options_{.access = servers_->access(mode == fencing::naive ? token_source::naive
-                                                                            : token_source::pawl),
+          client_options_{.access = servers_->access(mode == fencing::naive ? safeguards::naive
+                                                                            : safeguards::pawl),
                           .folder = folder_.path().string(),
                           .locks = lock_count,
                           .checks_tokens = mode != fencing::off,
@@ -56,6 +56,7 @@ public:
           pace_(options.seed, [this] { step(); }) {
         result_.environment = entry.name;
         result_.mode = mode;
+        result_.naive = entry.naive;
     }
 
     run_result run() {
@@ -87,7 +88,7 @@ private:
 
     [[nodiscard]] bool needs_longer(clock::time_point end) const {
         return result_.mode != fencing::on && clock::now() < end + 1min &&
-               damage_of(result_.mode, check(load_records())) == 0;
+               damage_of(result_.mode, *entry_.naive, check(load_records())) == 0;
     }
 
     [[nodiscard]] run_records load_records() const {
@@ -180,11 +181,11 @@ private:
 
 }  // namespace
 
-std::size_t damage_of(fencing mode, const verdict& outcome) noexcept {
+std::size_t damage_of(fencing mode, const naive_variant& naive, const verdict& outcome) noexcept {
     switch (mode) {
     case fencing::on: return 0;
     case fencing::off: return outcome.lost_updates + outcome.writes_back;
-    case fencing::naive: return outcome.equal_tokens + outcome.tokens_back;
+    case fencing::naive: return naive.damage(outcome);
     }
     return 0;
 }

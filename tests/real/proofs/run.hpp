@@ -20,6 +20,7 @@ namespace real::proofs {
 struct run_result {
     std::string environment;
     fencing mode = fencing::on;
+    const naive_variant* naive = &naive_tokens;  // of the environment
     verdict outcome;
     // How often each was injected; 0: it was not reached in time.
     std::map<std::string, std::size_t> faults;
@@ -32,7 +33,8 @@ struct run_result {
 };
 
 // How much of the damage that a run without fencing must show it has shown.
-[[nodiscard]] std::size_t damage_of(fencing mode, const verdict& outcome) noexcept;
+[[nodiscard]] std::size_t damage_of(fencing mode, const naive_variant& naive,
+                                    const verdict& outcome) noexcept;
 
 // New faults begin during the chosen time. Without fencing the run goes on until there is damage,
 // at most for a minute longer. Prints a line of progress now and then. The environment has one of

@@ -81,16 +81,16 @@ settings parse_settings(const std::vector<std::string>& arguments) {
 std::string usage() {
     std::string text =
         "Runs client processes against real servers, injects faults, and checks what all of them\n"
-        "recorded: with fencing, with a resource that ignores tokens, and with tokens from a "
-        "plain\n"
-        "INCR.\n\n"
+        "recorded: with fencing, with a resource that ignores tokens, and in a naive form: with\n"
+        "tokens from a plain INCR, or on a database without flushed commits and without the pause\n"
+        "after a failover.\n\n"
         "  --for TIME       how long new faults begin in each run: 90s, 5min, 1h; default 60s. A "
         "run\n"
         "                   takes longer: it starts the servers first, and then ends the last "
         "fault\n"
-        "                   and acquires each lock once more. A run without fencing, or with a "
-        "plain\n"
-        "                   INCR, adds faults for up to a minute until there is damage.\n"
+        "                   and acquires each lock once more. A run without fencing, or in the "
+        "naive\n"
+        "                   form, adds faults for up to a minute until there is damage.\n"
         "  --on NAME,…      the servers, all by default:\n";
     for (const auto& each : environments())
         text += "                     " + each.name + ": " + each.description + "\n";

@@ -60,6 +60,10 @@ int run_verb(const std::vector<std::string>& arguments) {
             std::cout << entry.name << " has none of the chosen faults.\n";
             continue;
         }
+        if (const auto obstacle = obstacle_of(entry); !obstacle.empty()) {
+            std::cout << entry.name << " is not run: " << obstacle << ".\n";
+            continue;
+        }
         std::vector<run_result> runs;
         for (const auto mode : options.modes)
             runs.push_back(run(entry, options, mode));

@@ -29,8 +29,8 @@ struct environment_options {
     std::size_t clients = 0;                  // processes
 };
 
-// Where the tokens of the holds come from: Pawl's own, or what a program would do without them.
-enum class token_source { pawl, naive };
+// Pawl's own, or what a program would do without them: see naive_variant.
+enum class safeguards { pawl, naive };
 
 struct client_access {
     std::string url;
@@ -39,6 +39,8 @@ struct client_access {
     std::vector<std::string> counters{};
     // Whether some of the holders are readers. Naive tokens are a writer's.
     bool has_readers = true;
+    // One of so many holds lasts for up to 3 s.
+    unsigned long_hold_interval = 40;
 };
 
 class environment {
@@ -48,7 +50,8 @@ public:
     environment& operator=(const environment&) = delete;
     virtual ~environment() = default;
 
-    [[nodiscard]] virtual client_access access(token_source tokens) const = 0;
+    // For `naive`, it also changes the settings of the servers.
+    [[nodiscard]] virtual client_access access(safeguards chosen) = 0;
     // Where client process i runs.
     [[nodiscard]] virtual support::machine client_machine(std::size_t index) const = 0;
     // The faults can be run while the environment lives, one at a time. Their names are those of

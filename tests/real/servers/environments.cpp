@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 // locks, so it is never killed.
 class memory_environment : public environment {
 public:
-    [[nodiscard]] client_access access(token_source) const override { return {.url = "memory:"}; }
+    [[nodiscard]] client_access access(safeguards) override { return {.url = "memory:"}; }
     [[nodiscard]] support::machine client_machine(std::size_t) const override { return {}; }
     [[nodiscard]] std::vector<fault> faults() override { return {}; }
     [[nodiscard]] std::vector<server_period> history() override { return {}; }
@@ -50,6 +50,60 @@ std::vector<environment_entry> single_servers() {
              .start = &start_redisson}};
 }
 
+std::vector<environment_entry> redis_environments() {
+    return {{.name = "sentinel",
+             .description = "a master with two replicas and three Sentinels",
+             .faults = replicated_servers::fault_names(),
+             .longest_ttl = 6s,
+             .have_epochs = true,
+             .start = &start_sentinel},
+            {.name = "cluster",
+             .description = "a Redis Cluster of three masters with a replica each",
+             .faults = faults_of_cluster(),
+             .longest_ttl = 6s,
+             .have_epochs = true,
+             .start = &start_cluster},
+            // After most faults nodes are in quarantine, which lasts a little longer than this.
+            {.name = "redlock",
+             .description = "Redlock over five independent servers",
+             .faults = redlock_faults(),
+             .longest_ttl = 2s,
+             .have_epochs = false,
+             .start = &start_redlock},
+            {.name = "redlock-sentinel",
+             .description = "Redlock over four servers and a master with Sentinels",
+             .faults = replicated_servers::fault_names(),
+             .longest_ttl = 2s,
+             .have_epochs = false,
+             .start = &start_redlock_sentinel}};
+}
+
+// The longest ttl is also the pause after a failover.
+std::vector<environment_entry> databases() {
+    std::vector<environment_entry> all;
+#if PAWL_WITH_POSTGRES
+    all.push_back({.name = "postgres",
+                   .description = "a PostgreSQL server and its standby",
+                   .faults = postgres_faults(),
+                   .longest_ttl = 4s,
+                   .have_epochs = true,
+                   .start = &start_postgres,
+                   .naive = &lazy_commits,
+                   .obstacle = &obstacle_of_postgres});
+#endif
+#if PAWL_WITH_MYSQL
+    all.push_back({.name = "mariadb",
+                   .description = "a MariaDB server",
+                   .faults = mariadb_faults(),
+                   .longest_ttl = 6s,
+                   .have_epochs = false,
+                   .start = &start_mariadb,
+                   .naive = &lazy_commits,
+                   .obstacle = &obstacle_of_mariadb});
+#endif
+    return all;
+}
+
 std::vector<environment_entry> local_stores() {
     return {
 #if PAWL_WITH_SQLITE
@@ -70,33 +124,19 @@ std::vector<environment_entry> local_stores() {
 
 }  // namespace
 
+const naive_variant naive_tokens{"naive INCR", [](const verdict& outcome) {
+                                     return outcome.equal_tokens + outcome.tokens_back;
+                                 }};
+const naive_variant lazy_commits{"lazy commits",
+                                 [](const verdict& outcome) { return outcome.overlaps; }};
+
 const std::vector<environment_entry>& environments() {
-    static const std::vector<environment_entry> all{
-        {.name = "sentinel",
-         .description = "a master with two replicas and three Sentinels",
-         .faults = replicated_servers::fault_names(),
-         .longest_ttl = 6s,
-         .have_epochs = true,
-         .start = &start_sentinel},
-        {.name = "cluster",
-         .description = "a Redis Cluster of three masters with a replica each",
-         .faults = faults_of_cluster(),
-         .longest_ttl = 6s,
-         .have_epochs = true,
-         .start = &start_cluster},
-        // After most faults nodes are in quarantine, which lasts a little longer than this.
-        {.name = "redlock",
-         .description = "Redlock over five independent servers",
-         .faults = redlock_faults(),
-         .longest_ttl = 2s,
-         .have_epochs = false,
-         .start = &start_redlock},
-        {.name = "redlock-sentinel",
-         .description = "Redlock over four servers and a master with Sentinels",
-         .faults = replicated_servers::fault_names(),
-         .longest_ttl = 2s,
-         .have_epochs = false,
-         .start = &start_redlock_sentinel}};
+    static const std::vector<environment_entry> all = [] {
+        auto entries = redis_environments();
+        const auto more = databases();
+        entries.insert(entries.end(), more.begin(), more.end());
+        return entries;
+    }();
     return all;
 }
 

@@ -6,6 +6,8 @@
 
 #include "environment.hpp"
 
+#include <real/record/checker.hpp>
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -13,7 +15,16 @@
 
 namespace real {
 
-// The servers and stores that a proof or a soak can run on.
+// A run without one of Pawl's safeguards, which must show damage.
+struct naive_variant {
+    const char* heading;  // of its column
+    std::size_t (*damage)(const verdict& outcome);
+};
+// Tokens from a plain INCR.
+extern const naive_variant naive_tokens;
+// Locks in a database that does not flush each commit, without a pause after a failover.
+extern const naive_variant lazy_commits;
+
 struct environment_entry {
     std::string name;  // for --on
     std::string description;
@@ -24,9 +35,14 @@ struct environment_entry {
     // All locks are in the memory of one process, so there is one client process, which is never
     // killed.
     bool is_one_process = false;
+    const naive_variant* naive = &naive_tokens;
     // Why it cannot be started here, as the end of a sentence; empty: it can. Null: it always can.
     std::string (*obstacle)() = nullptr;
 };
+
+[[nodiscard]] inline std::string obstacle_of(const environment_entry& entry) {
+    return entry.obstacle == nullptr ? std::string() : entry.obstacle();
+}
 
 // Those of the proof: they also show the damage without fencing.
 [[nodiscard]] const std::vector<environment_entry>& environments();
@@ -49,6 +65,13 @@ struct environment_entry {
 [[nodiscard]] std::unique_ptr<environment> start_valkey(const environment_options& options);
 [[nodiscard]] std::string obstacle_of_valkey();
 [[nodiscard]] std::unique_ptr<environment> start_redisson(const environment_options& options);
+// A server with a standby, and a single server. Without the backend they are not in the lists.
+[[nodiscard]] std::vector<std::string> postgres_faults();
+[[nodiscard]] std::unique_ptr<environment> start_postgres(const environment_options& options);
+[[nodiscard]] std::string obstacle_of_postgres();
+[[nodiscard]] std::vector<std::string> mariadb_faults();
+[[nodiscard]] std::unique_ptr<environment> start_mariadb(const environment_options& options);
+[[nodiscard]] std::string obstacle_of_mariadb();
 // A file. Without the SQLite backend it is not in the lists.
 [[nodiscard]] std::vector<std::string> sqlite_faults();
 [[nodiscard]] std::unique_ptr<environment> start_sqlite(const environment_options& options);

@@ -32,9 +32,9 @@ public:
         begin_set_from(client_, url_, "new", start);
     }
 
-    [[nodiscard]] client_access access(token_source tokens) const override {
+    [[nodiscard]] client_access access(safeguards chosen) override {
         client_access result{.url = url_};
-        if (tokens == token_source::naive) {
+        if (chosen == safeguards::naive) {
             result.counters = sockets();
             result.has_readers = false;
         }

@@ -29,7 +29,7 @@ public:
                    .program = std::move(program),
                    .runs_on = machines_.of_servers().front()}) {}
 
-    [[nodiscard]] client_access access(token_source) const override {
+    [[nodiscard]] client_access access(safeguards) override {
         // Redisson's readers need another object than its plain locks.
         return {.url = server_.url(url_options_), .has_readers = url_options_.empty()};
     }

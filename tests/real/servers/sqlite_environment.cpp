@@ -42,9 +42,7 @@ private:
 
 class sqlite_environment : public environment {
 public:
-    [[nodiscard]] client_access access(token_source) const override {
-        return {.url = "sqlite:" + path_};
-    }
+    [[nodiscard]] client_access access(safeguards) override { return {.url = "sqlite:" + path_}; }
     [[nodiscard]] support::machine client_machine(std::size_t) const override { return {}; }
     [[nodiscard]] std::vector<fault> faults() override {
         return {{.name = "busy", .run = [this](pace& pace) { keep_busy(pace); }},

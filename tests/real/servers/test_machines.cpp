@@ -67,12 +67,15 @@ std::string name_of(const support::redis_server& server) {
 }
 
 std::string end_of_log(const support::redis_server& server) {
+    return end_of_log(name_of(server), server.log());
+}
+
+std::string end_of_log(const std::string& server, const std::string& log) {
     constexpr int lines = 20;
-    const auto log = server.log();
     auto begin = log.size();
     for (int i = 0; i <= lines && begin != 0 && begin != std::string::npos; ++i)
         begin = log.rfind('\n', begin - 1);
-    return name_of(server) + "\n" + log.substr(begin == std::string::npos ? 0 : begin + 1) + "\n";
+    return server + "\n" + log.substr(begin == std::string::npos ? 0 : begin + 1) + "\n";
 }
 
 }  // namespace real

@@ -58,6 +58,7 @@ void set_clock(support::moved_clock& clock, std::chrono::microseconds ahead,
 // The server's name in the history: "HOST:PORT".
 [[nodiscard]] std::string name_of(const support::redis_server& server);
 // The last lines of the server's log, below its name.
+[[nodiscard]] std::string end_of_log(const std::string& server, const std::string& log);
 [[nodiscard]] std::string end_of_log(const support::redis_server& server);
 
 }  // namespace real

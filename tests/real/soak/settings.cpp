@@ -55,7 +55,7 @@ std::vector<environment_entry> chosen_environments(const std::vector<std::string
     for (const auto& each : soak_environments()) {
         const bool is_named = contains(named, each.name);
         if (!named.empty() && !is_named) continue;
-        const auto obstacle = each.obstacle == nullptr ? std::string() : each.obstacle();
+        const auto obstacle = obstacle_of(each);
         if (obstacle.empty())
             entries.push_back(each);
         else if (is_named)

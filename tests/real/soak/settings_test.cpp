@@ -4,6 +4,8 @@
 // The command line is read or refused with a sentence.
 #include "settings.hpp"
 
+#include <real/servers/environments.hpp>
+
 #include <gtest/gtest.h>
 
 namespace real::soak {
@@ -32,8 +34,7 @@ TEST(SoakSettings, AreReadOrRefusedWithASentence) {
     EXPECT_EQ(refusal_of({"--for", "soon"}), "'soon' is no time for --for; use 90s, 5min or 1h.");
     EXPECT_EQ(refusal_of({"--round", "0s"}), "'0s' is no time for --round; use 90s, 5min or 1h.");
     EXPECT_EQ(refusal_of({"--on", "redis,moon"}),
-              "There is no --on 'moon'; there are: redis, valkey, redisson, sentinel, cluster, "
-              "redlock, redlock-sentinel, sqlite, memory.");
+              "There is no --on 'moon'; there are: " + listed(names_of(soak_environments())) + ".");
     EXPECT_EQ(refusal_of({"--fencing", "naive"}), "There is no --fencing 'naive'; use on or off.");
     EXPECT_EQ(refusal_of({"--seed"}), "The option --seed needs a value; --help has the values.");
     EXPECT_EQ(refusal_of({"--faults", "crash"}),

@@ -30,7 +30,7 @@ public:
           result_(result),
           servers_(entry.start(real::options_of(entry, processes()))),
           pace_(parts.options.seed, [this] { step(); }) {
-        client_ = {.access = servers_->access(token_source::pawl),
+        client_ = {.access = servers_->access(safeguards::pawl),
                    .folder = folder_of_round(),
                    .locks = lock_count,
                    .checks_tokens = parts.options.checks_tokens,

@@ -59,6 +59,9 @@ public:
     boost::asio::awaitable<examination> examine(sql::session&, time_point) override {
         co_return examination{};
     }
+    boost::asio::awaitable<void> check_durability(sql::session&, durability, time_point) override {
+        co_return;
+    }
     spi::capabilities capabilities() const noexcept override {
         return {.loss_is_pushed = true,
                 .strictly_fair = true,
