@@ -13,6 +13,7 @@
 #include "../sql/worst_failure.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -52,6 +53,14 @@ const std::string& value_of(const server_variables& all, std::string_view name) 
     static const std::string none;
     const auto position = all.find(name);
     return position == all.end() ? none : position->second;
+}
+
+// Negative if the clock was set back to before the server's start: the server adds 2^64 then.
+std::int64_t uptime_in(const server_variables& all) {
+    const auto& text = value_of(all, "uptime");
+    std::uint64_t seconds = 0;
+    std::from_chars(text.data(), text.data() + text.size(), seconds);
+    return static_cast<std::int64_t>(seconds);
 }
 
 constexpr std::string_view variables_text =
@@ -192,8 +201,7 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
     const bool is_present = sql::number_in(clock[0], 2) == 1;
     facts.is_pushed = options_.push && is_direct && is_present && !is_cluster(variables);
     // The two statements may see different seconds.
-    std::int64_t start = sql::number_in(clock[0], 0);
-    start -= sql::number_in({value_of(variables, "uptime")}, 0);
+    const auto start = sql::number_in(clock[0], 0) - uptime_in(variables);
     if (std::abs(start - last_start_) > 2) last_start_ = start;
     if (::mariadb_connection(link->get()) != 0)
         rows_in(co_await link->query("SET max_statement_time = 5", statement_limit), place);
