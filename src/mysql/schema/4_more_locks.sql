@@ -228,10 +228,17 @@ begin
     declare i int default 0;
     declare has_message int;
     declare exit handler for sqlexception begin rollback; resignal; end;
-    if coalesce(is_used_lock(listener), 0) <> connection_id() then do get_lock(listener, 5); end if;
+    if coalesce(is_used_lock(listener), 0) <> connection_id() then
+        -- As hello_1: with other defaults, it would lock the messages, or never see new ones.
+        set autocommit = 1;
+        set session transaction isolation level read committed;
+        set session innodb_lock_wait_timeout = 1;
+        set session wait_timeout = 60;
+        do get_lock(listener, 5);
+    end if;
     while i < json_length(p_read) do
         delete from @.message where client = p_client and seq = cast(
-            unhex(json_unquote(json_extract(p_read, concat('$[', i, ']')))) as signed);
+            unhex(json_unquote(json_extract(p_read, concat('$[', i, '][0]')))) as signed);
         set i = i + 1;
     end while;
     select 1 into has_message from @.message g where g.client = p_client limit 1;
