@@ -77,7 +77,7 @@ public:
 
 private:
     static support::mariadb_server& server() {
-        static support::mariadb_server made({"--default-time-zone=+09:00"});
+        static support::mariadb_server made({.options = {"--default-time-zone=+09:00"}});
         return made;
     }
     static int& count() {
