@@ -216,7 +216,7 @@ TEST_P(ShedLock, AForcedReleaseTakesTheLockFromJava) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Databases, ShedLock, testing::Values("Postgres", "MariaDb"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& tested) { return tested.param; });
 
 int hold_lock(const std::string& url, const std::string& name) {
     pawl::blocking::client client(pawl::from_url(url));
