@@ -36,7 +36,7 @@ public:
     }
     std::string now() const override { return "timezone('utc', clock_timestamp())"; }
     std::string plus(const std::string& time, int seconds) const override {
-        return "(" + time + " + interval '" + std::to_string(seconds) + " s')";
+        return "(" + time + "::timestamp + interval '" + std::to_string(seconds) + " s')";
     }
 
 private:
