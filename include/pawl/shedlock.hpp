@@ -10,8 +10,8 @@
 
 namespace pawl {
 
-// The table of ShedLock's JDBC provider, in place of Pawl's own tables: an option of
-// postgres::options and mysql::options.
+// The table of ShedLock's JDBC provider. In the options of a database, it takes the place of Pawl's
+// own tables.
 struct shedlock_table {
     // As in the Java services: TABLE or SCHEMA.TABLE, without quotes. Each part is a letter or '_',
     // then up to 62 letters, digits and '_'.

@@ -211,8 +211,7 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
         sql::number_in(clock[0], 1) == static_cast<std::int64_t>(::mysql_thread_id(link->get()));
     facts.is_pushed = is_direct && sql::number_in(clock[0], 2) == 1;
     // The two statements may see different seconds.
-    std::int64_t start = sql::number_in(clock[0], 0);
-    start -= uptime_of(variables);
+    const auto start = sql::number_in(clock[0], 0) - uptime_of(variables);
     if (std::abs(start - last_start_) > 2) last_start_ = start;
     if (::mariadb_connection(link->get()) != 0)
         rows_in(co_await link->query("SET max_statement_time = 5", statement_limit), place);

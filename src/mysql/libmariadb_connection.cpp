@@ -10,6 +10,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <mutex>
 #include <new>
@@ -32,8 +33,13 @@ struct free_result {
 constexpr const char* safe_plugins =
     "mysql_native_password,caching_sha2_password,client_ed25519,parsec,sha256_password";
 
-// In s. The library blocks this thread during the handshake of TLS.
-constexpr unsigned handshake_limit = 2;
+// In s. With TLS, the library blocks this thread during the handshake, and until the next answer.
+constexpr unsigned blocking_limit = 2;
+
+void limit_blocking(int socket) {
+    const timeval limit{blocking_limit, 0};
+    ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+}
 
 void initialize_library() {
     static std::once_flag flag;
@@ -106,7 +112,7 @@ void libmariadb_connection::apply_options(const server_login& login) {
         set(MARIADB_OPT_RESTRICTED_AUTH, safe_plugins);
         return;
     }
-    set(MYSQL_OPT_CONNECT_TIMEOUT, &handshake_limit);
+    set(MYSQL_OPT_CONNECT_TIMEOUT, &blocking_limit);
     if (!tls.ca_file.empty()) set(MYSQL_OPT_SSL_CA, tls.ca_file.c_str());
     if (!tls.cert_file.empty()) set(MYSQL_OPT_SSL_CERT, tls.cert_file.c_str());
     if (!tls.key_file.empty()) set(MYSQL_OPT_SSL_KEY, tls.key_file.c_str());
@@ -135,7 +141,7 @@ asio::awaitable<server_error> libmariadb_connection::connect(server_login login,
         return status;
     };
     const auto next = [&](int events) {
-        make_non_blocking(::mysql_get_socket(connection_));
+        limit_blocking(::mysql_get_socket(connection_));
         return ::mysql_real_connect_cont(&connected, connection_, events);
     };
     const bool is_done = co_await drive(start, next, give_up_at, duration::max());

@@ -34,6 +34,9 @@ constexpr duration least_poll_pause = 50ms;
 constexpr core::pause_lengths poll_pauses{
     .first = 2 * least_poll_pause, .longest = 500ms, .growth = 1.5};
 constexpr core::pause_lengths repetition_pauses{.first = 200ms, .longest = 1s};
+// A request of a session that has ended arrives no later than this after the server has answered
+// another session.
+constexpr duration latest_arrival = 1min;
 
 // "pawl HOST PID COMMAND OWNER" in `locked_by`: readable for the people who read the table, and of
 // one hold only. Others write the name of their host.
@@ -356,6 +359,7 @@ asio::awaitable<void> shedlock_client::repeat_end(std::shared_ptr<shedlock_clien
     const core::in_flight::guard operation(self->operations_);
     core::back_off pauses(*self->context_.time, repetition_pauses);
     core::wakeup timer(*self->context_.time, self->context_.strand);
+    bool is_answered = false;
     while (!self->is_forked()) {
         try {
             const auto limit = self->try_deadline();
@@ -363,6 +367,8 @@ asio::awaitable<void> shedlock_client::repeat_end(std::shared_ptr<shedlock_clien
             const auto answer = co_await self->end_hold(present, ended, least_ms, limit);
             // A session carries its statements out in their order.
             if (!answer.empty() || !used || used == present) co_return;
+            if (!std::exchange(is_answered, true))
+                ends_at = std::min(ends_at, self->now() + latest_arrival);
         } catch (const std::exception&) {}  // repeated
         const auto next_at = self->now() + pauses.next_pause();
         if (next_at >= ends_at || self->is_closing_) co_return;

@@ -6,6 +6,7 @@
 -- names its full primary key, so that it locks no row of another name.
 delimiter //
 set session sql_mode = 'STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'//
+set autocommit = 1//
 create database if not exists @//
 
 create table if not exists @.meta (

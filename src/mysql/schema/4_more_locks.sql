@@ -229,9 +229,11 @@ begin
     declare has_message int;
     declare exit handler for sqlexception begin rollback; resignal; end;
     if coalesce(is_used_lock(listener), 0) <> connection_id() then
-        -- In place of the server's defaults: a read must end without locks.
+        -- As hello_1: with other defaults, it would lock the messages, or never see new ones.
         set autocommit = 1;
         set session transaction isolation level read committed;
+        set session innodb_lock_wait_timeout = 1;
+        set session wait_timeout = 60;
         do get_lock(listener, 5);
     end if;
     while i < json_length(p_read) do

@@ -13,8 +13,6 @@
 namespace interop {
 namespace {
 
-using namespace std::chrono_literals;
-
 const std::string url_options = "?layout=shedlock&others=database_time";
 
 class postgres_database final : public shared_database {
@@ -38,7 +36,7 @@ public:
     }
     std::string now() const override { return "timezone('utc', clock_timestamp())"; }
     std::string plus(const std::string& time, int seconds) const override {
-        return "(" + time + " + interval '" + std::to_string(seconds) + " s')";
+        return "(" + time + "::timestamp + interval '" + std::to_string(seconds) + " s')";
     }
 
 private:
@@ -77,7 +75,7 @@ public:
 
 private:
     static support::mariadb_server& server() {
-        static support::mariadb_server made({"--default-time-zone=+09:00"});
+        static support::mariadb_server made({.options = {"--default-time-zone=+09:00"}});
         return made;
     }
     static int& count() {
@@ -109,8 +107,8 @@ java_process::java_process(const shared_database& database)
         throw std::runtime_error("Java began with: " + first);
 }
 
-std::string java_process::read_reply() {
-    auto line = process_.read_line(100s);
+std::string java_process::read_reply(std::chrono::milliseconds bound) {
+    auto line = process_.read_line(bound);
     if (!line) throw std::runtime_error("Java did not reply in time");
     return *line;
 }

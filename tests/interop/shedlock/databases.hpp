@@ -6,6 +6,7 @@
 
 #include <conformance/process.hpp>
 
+#include <chrono>
 #include <memory>
 #include <string>
 
@@ -43,7 +44,7 @@ public:
     explicit java_process(const shared_database& database);
 
     void send(const std::string& command) { process_.send(command); }
-    std::string read_reply();
+    std::string read_reply(std::chrono::milliseconds bound = std::chrono::seconds(100));
     std::string execute(const std::string& command) {
         send(command);
         return read_reply();

@@ -134,7 +134,7 @@ TEST_P(ShedLock, TheLeastHoldIsHonouredByBoth) {
 
 // Nothing but the lock protects the number in the file: a lost update shows an overlap.
 TEST_P(ShedLock, NoTwoHoldsOverlap) {
-    constexpr int java_times = 100, pawl_times = 50;
+    constexpr int java_times = 60, pawl_times = 25;
     const support::temp_folder folder;
     const auto path = folder.file("number");
     std::ofstream(path) << "0\n";
@@ -153,8 +153,8 @@ TEST_P(ShedLock, NoTwoHoldsOverlap) {
         }
     };
     { const std::jthread third(count), fourth(count); }
-    EXPECT_EQ(first.read_reply(), "done");
-    EXPECT_EQ(second.read_reply(), "done");
+    EXPECT_EQ(first.read_reply(10min), "done");
+    EXPECT_EQ(second.read_reply(10min), "done");
     long number = -1;
     std::ifstream(path) >> number;
     EXPECT_EQ(number, 2 * java_times + 2 * pawl_times);
@@ -216,7 +216,7 @@ TEST_P(ShedLock, AForcedReleaseTakesTheLockFromJava) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Databases, ShedLock, testing::Values("Postgres", "MariaDb"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& tested) { return tested.param; });
 
 int hold_lock(const std::string& url, const std::string& name) {
     pawl::blocking::client client(pawl::from_url(url));

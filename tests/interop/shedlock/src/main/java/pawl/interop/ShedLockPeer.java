@@ -12,12 +12,13 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** ShedLock behind a line protocol: one command a line, one reply a line, all in one thread. */
 public final class ShedLockPeer {
@@ -38,14 +39,15 @@ public final class ShedLockPeer {
         return lock.isPresent() ? "held" : "empty";
     }
 
-    /** Adds 1 to the number in the file, `times` times, each time with the lock. */
+    /**
+     * Adds 1 to the number in the file, `times` times, each time with the lock. The pauses let
+     * waiters that poll seldom have a turn.
+     */
     private String count(String name, int times, Path file) throws Exception {
         for (int i = 0; i < times;) {
-            Optional<SimpleLock> lock = lock(name, 30000, 0);
-            if (lock.isEmpty()) {
-                Thread.sleep(1);
-                continue;
-            }
+            Thread.sleep(ThreadLocalRandom.current().nextInt(50));
+            Optional<SimpleLock> lock = lock(name, 60000, 0);
+            if (lock.isEmpty()) continue;
             long number = Long.parseLong(Files.readString(file).strip());
             Thread.yield();
             Files.writeString(file, (number + 1) + "\n");
@@ -77,7 +79,8 @@ public final class ShedLockPeer {
 
     /** JDBC_URL. */
     public static void main(String[] arguments) throws Exception {
-        JdbcTemplate database = new JdbcTemplate(new DriverManagerDataSource(arguments[0]));
+        JdbcTemplate database =
+                new JdbcTemplate(new SingleConnectionDataSource(arguments[0], true));
         ShedLockPeer peer = new ShedLockPeer(
                 new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
                         .withJdbcTemplate(database).usingDbTime().build()));
