@@ -61,9 +61,11 @@ constexpr capabilities advisory_capabilities() {
 #if PAWL_WITH_MYSQL
 
 // User locks are those of the server: the tests have the same names, one after the other.
+template <support::database_product Product>
 test_service new_connection_service(pawl::mysql::lock_kind kind) {
     static const auto server = [] {
-        auto made = std::make_shared<support::mariadb_server>();
+        auto made = std::make_shared<support::mariadb_server>(
+            support::mariadb_settings{.product = Product});
         made->execute("CREATE USER locks");
         return made;
     }();
@@ -109,6 +111,24 @@ constexpr capabilities row_capabilities() {
     return all;
 }
 
+template <support::database_product Product>
+void add_connection_backends(std::vector<backend>& all, const std::string& product) {
+    using pawl::mysql::lock_kind;
+    all.push_back({product + "Session",
+                   std::make_shared<service_fixture>(
+                       [] { return new_connection_service<Product>(lock_kind::session); },
+                       user_lock_capabilities(),
+                       service_limits{.shows_waiters = false,
+                                      .lists_locks = false,
+                                      .accepts_name = fits_user_lock,
+                                      .most_holds = most_test_holds})});
+    all.push_back(
+        {product + "Row",
+         std::make_shared<service_fixture>(
+             [] { return new_connection_service<Product>(lock_kind::row); }, row_capabilities(),
+             service_limits{.shows_waiters = false, .most_holds = most_test_holds})});
+}
+
 #endif
 
 }  // namespace
@@ -122,18 +142,9 @@ std::vector<backend> session_backends() {
                        service_limits{.lists_locks = false, .most_holds = most_test_holds})});
 #endif
 #if PAWL_WITH_MYSQL
-    using pawl::mysql::lock_kind;
-    all.push_back({"MariaDbSession", std::make_shared<service_fixture>(
-                                         [] { return new_connection_service(lock_kind::session); },
-                                         user_lock_capabilities(),
-                                         service_limits{.shows_waiters = false,
-                                                        .lists_locks = false,
-                                                        .accepts_name = fits_user_lock,
-                                                        .most_holds = most_test_holds})});
-    all.push_back({"MariaDbRow",
-                   std::make_shared<service_fixture>(
-                       [] { return new_connection_service(lock_kind::row); }, row_capabilities(),
-                       service_limits{.shows_waiters = false, .most_holds = most_test_holds})});
+    using support::database_product;
+    add_connection_backends<database_product::mariadb>(all, "MariaDb");
+    add_connection_backends<database_product::mysql>(all, "MySql");
 #endif
     return all;
 }
