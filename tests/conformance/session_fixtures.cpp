@@ -30,17 +30,15 @@ using namespace std::chrono_literals;
 class session_fixture final : public pawl::conformance::fixture {
 public:
     struct properties {
-        bool shows_waiters = true;
         bool lists_locks = true;
         bool accepts_every_name = true;
     };
-    session_fixture(std::function<test_service()> make, const capabilities& supported,
+    session_fixture(std::function<test_service()> make, const pawl::spi::capabilities& supported,
                     properties limits)
         : make_(std::move(make)), supported_(supported), limits_(limits) {}
 
     test_service make_test_service() override { return make_(); }
     const pawl::spi::capabilities& capabilities() const override { return supported_; }
-    bool shows_waiters() const override { return limits_.shows_waiters; }
     bool lists_locks() const override { return limits_.lists_locks; }
     // UTF-8 up to U+FFFF, without capitals beyond ASCII.
     bool accepts_name(std::string_view name) const override {
@@ -151,10 +149,9 @@ std::vector<backend> session_backends() {
              [] { return new_connection_service(lock_kind::session); }, user_lock_capabilities(),
              session_fixture::properties{
                  .shows_waiters = false, .lists_locks = false, .accepts_every_name = false})});
-    all.push_back({"MariaDbRow",
-                   std::make_shared<session_fixture>(
-                       [] { return new_connection_service(lock_kind::row); }, row_capabilities(),
-                       session_fixture::properties{.shows_waiters = false})});
+    all.push_back({"MariaDbRow", std::make_shared<session_fixture>(
+                                     [] { return new_connection_service(lock_kind::row); },
+                                     row_capabilities(), session_fixture::properties{})});
 #endif
     return all;
 }
