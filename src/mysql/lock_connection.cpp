@@ -33,6 +33,15 @@ asio::awaitable<void> lock_connection::set_ttl(duration ttl, time_point give_up_
     static_cast<void>(co_await ask(text, give_up_at));
 }
 
+asio::awaitable<std::uint64_t> lock_connection::count_statements(std::string begin,
+                                                                 time_point give_up_at) {
+    const auto rows =
+        co_await ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE LEFT(INFO, " +
+                         std::to_string(begin.size()) + ") = " + text_literal(begin),
+                     give_up_at);
+    co_return static_cast<std::uint64_t>(number_of(rows));
+}
+
 asio::awaitable<void> lock_connection::kill(std::int64_t id, time_point give_up_at) {
     constexpr unsigned unknown_thread = 1094, not_the_owner = 1095;
     const auto sent = send("KILL " + std::to_string(id));

@@ -42,6 +42,12 @@ protected:
         parts_.link->set_silence_limit(std::max<duration>(limit, least_silence_limit));
     }
     static constexpr duration least_silence_limit = std::chrono::seconds(5);
+    // A waiter that was granted the lock, and has stopped, is passed over after this time.
+    static constexpr duration claim_window = std::chrono::seconds(2);
+    // How many connections run a statement that begins so, as far as this account may see them. For
+    // displays.
+    boost::asio::awaitable<std::uint64_t> count_statements(std::string begin,
+                                                           time_point give_up_at);
     // Ends another connection. Throws errc::refused.
     boost::asio::awaitable<void> kill(std::int64_t id, time_point give_up_at);
 

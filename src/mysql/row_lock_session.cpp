@@ -32,7 +32,8 @@ public:
         name_ = requested.key;
         sql::lock_answer answer;
         set_silence_limit(requested.waits ? least_silence_limit : requested.ttl);
-        co_await set_ttl(requested.ttl, give_up_at);
+        const auto ttl = requested.ttl;
+        co_await set_ttl(requested.waits ? std::min(ttl, claim_window) : ttl, give_up_at);
         for (auto state = row_state::missing; state != row_state::locked;) {
             state = co_await lock_row(requested.waits, give_up_at);
             if (state == row_state::missing) co_await insert_row(give_up_at);
@@ -46,6 +47,7 @@ public:
                          ")), connection = CONNECTION_ID(), since = UTC_TIMESTAMP(6), process = " +
                          bytes_literal(parts().process) + condition(name_),
                      limit);
+        if (requested.waits) co_await set_ttl(ttl, limit);
         // The wait may have been long: the lease begins with this round trip.
         answer.proved_at = time().now();
         const auto rows = co_await ask("SELECT LAST_INSERT_ID()", limit);
@@ -69,6 +71,7 @@ public:
         lock_info info;
         info.name = name;
         if (!all.empty()) info.held_by = all.front().held_by;
+        info.waiters = co_await count_statements(lock_text(name), give_up_at);
         co_return info;
     }
 
@@ -108,11 +111,13 @@ private:
         return condition_of_namespace() + " AND name = " + bytes_literal(name);
     }
 
+    [[nodiscard]] std::string lock_text(std::string_view name) const {
+        return "SELECT 1 FROM " + table() + condition(name) + " FOR UPDATE";
+    }
+
     asio::awaitable<row_state> lock_row(bool waits, time_point give_up_at) {
         constexpr unsigned wait_timeout = 1205, lock_nowait = 3572;
-        const auto sent = send("SELECT 1 FROM " + table() + condition(name_) + " FOR UPDATE" +
-                                   (waits ? "" : " NOWAIT"),
-                               waits);
+        const auto sent = send(lock_text(name_) + (waits ? "" : " NOWAIT"), waits);
         std::vector<sql::row> rows;
         try {
             rows = co_await parts().link->wait(sent, give_up_at);
@@ -180,12 +185,12 @@ std::string row_table_statement(const std::string& schema) {
 }
 
 std::string row_table_script(const std::string& schema, std::string_view account) {
-    auto text =
-        "CREATE DATABASE IF NOT EXISTS `" + schema + "`;\n" + row_table_statement(schema) + ";\n";
+    auto text = "delimiter //\ncreate database if not exists `" + schema + "`//\n" +
+                row_table_statement(schema) + "//\n";
     if (!account.empty())
-        text += "GRANT SELECT, INSERT, UPDATE ON " + row_table(schema) + " TO " +
-                account_text(account) + ";\n";
-    return text;
+        text += "grant select, insert, update on " + row_table(schema) + " to " +
+                account_text(account) + "//\n";
+    return text + "delimiter ;\n";
 }
 
 std::shared_ptr<sql::lock_session> make_row_lock_session(lock_session_parts parts) {

@@ -36,10 +36,10 @@ public:
         sql::lock_answer answer;
         answer.proved_at = time().now();
         set_silence_limit(requested.waits ? least_silence_limit : requested.ttl);
-        co_await set_ttl(requested.ttl, give_up_at);
-        const auto rows = co_await ask(
-            "SELECT GET_LOCK(" + text_literal(name_) + ", " + std::to_string(seconds) + ")",
-            give_up_at, requested.waits);
+        const auto ttl = requested.ttl;
+        co_await set_ttl(requested.waits ? std::min(ttl, claim_window) : ttl, give_up_at);
+        const auto rows = co_await ask(lock_text(name_) + std::to_string(seconds) + ")", give_up_at,
+                                       requested.waits);
         const auto result = number_of(rows, -1);
         if (result < 0)
             throw error(errc::unavailable,
@@ -49,7 +49,7 @@ public:
         // The wait may have been long: the lease begins with this round trip.
         set_silence_limit(requested.ttl);
         answer.proved_at = time().now();
-        co_await prove(answer.proved_at + requested.ttl);
+        co_await set_ttl(ttl, answer.proved_at + ttl);
         co_return answer;
     }
 
@@ -78,6 +78,7 @@ public:
             shown.command = std::string(sql::text_in(rows[0], 1));
         }
         info.held_by = std::move(shown);
+        info.waiters = co_await count_statements(lock_text(user_lock_name(name)), give_up_at);
         co_return info;
     }
 
@@ -103,6 +104,9 @@ public:
     }
 
 private:
+    static std::string lock_text(std::string_view user_lock) {
+        return "SELECT GET_LOCK(" + text_literal(user_lock) + ", ";
+    }
     // 0: nobody.
     asio::awaitable<std::int64_t> holder_of(std::string name, time_point give_up_at) {
         const auto rows = co_await ask(

@@ -19,6 +19,8 @@ namespace pawl::postgres {
 namespace {
 
 constexpr duration least_silence_limit = 5s;
+// A waiter that was granted the lock, and has stopped, is passed over after this time.
+constexpr duration claim_window = 1800ms;
 
 std::string milliseconds(duration span) { return "'" + std::to_string(span / 1ms) + "ms'"; }
 
@@ -149,7 +151,8 @@ public:
         // A waiter holds nothing, so that both sides may notice soon that the other one has gone.
         const auto silence = requested.waits ? least_silence_limit : ttl;
         set_silence_limit(silence);
-        auto limited = link_->send(limits_text(ttl, silence));
+        auto limited =
+            link_->send(limits_text(requested.waits ? std::min(ttl, claim_window) : ttl, silence));
         auto asked = link_->send(function(requested.waits ? "lock" : "try_advisory_lock"), {},
                                  requested.waits);
         static_cast<void>(co_await link_->wait(std::move(limited), give_up_at));

@@ -118,15 +118,13 @@ void add_connection_backends(std::vector<backend>& all, const std::string& produ
                    std::make_shared<service_fixture>(
                        [] { return new_connection_service<Product>(lock_kind::session); },
                        user_lock_capabilities(),
-                       service_limits{.shows_waiters = false,
-                                      .lists_locks = false,
+                       service_limits{.lists_locks = false,
                                       .accepts_name = fits_user_lock,
                                       .most_holds = most_test_holds})});
     all.push_back(
-        {product + "Row",
-         std::make_shared<service_fixture>(
-             [] { return new_connection_service<Product>(lock_kind::row); }, row_capabilities(),
-             service_limits{.shows_waiters = false, .most_holds = most_test_holds})});
+        {product + "Row", std::make_shared<service_fixture>(
+                              [] { return new_connection_service<Product>(lock_kind::row); },
+                              row_capabilities(), service_limits{.most_holds = most_test_holds})});
 }
 
 #endif
