@@ -32,7 +32,7 @@ protected:
 
 TEST_F(MariaDbDurability, CommitsAreOnTheDiskOrTheLevelIsRefused) {
     EXPECT_FALSE(failure_with(durability::disk));
-    expect_refused(durability::replicas(1), "use Redis or PostgreSQL");
+    expect_refused(durability::replicas(1), "use Redis or a database");
     server.execute("SET GLOBAL sync_binlog = 0");
     expect_refused(durability::disk, "set sync_binlog = 1 there");
     server.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 2");

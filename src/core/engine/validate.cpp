@@ -107,8 +107,7 @@ void check_durability(durability wanted, const capabilities& capabilities) {
                 std::string("This service has no ") +
                     (lacks_replicas ? "replicas that acknowledge a lock"
                                     : "file in which a lock survives a restart") +
-                    "; leave the durability out, or use " +
-                    (lacks_replicas ? "Redis or PostgreSQL." : "Redis or a database."));
+                    "; leave the durability out, or use Redis or a database.");
 }
 
 void check_value(std::string_view value, const lock_options& options,

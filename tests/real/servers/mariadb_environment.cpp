@@ -22,8 +22,8 @@ public:
 
     // Without safeguards, the server writes its log every 10 s. Only holds that outlast a crash
     // show it.
-    [[nodiscard]] client_access access(safeguards chosen) override {
-        is_lazy_ = chosen == safeguards::naive;
+    [[nodiscard]] client_access access(safeguards wanted) override {
+        is_lazy_ = wanted == safeguards::naive;
         if (is_lazy_) {
             server_.add_options(
                 {"--innodb-flush-log-at-trx-commit=0", "--innodb-flush-log-at-timeout=10"});
