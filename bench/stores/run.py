@@ -37,7 +37,7 @@ class Plan:
     rounds: int = 3
     pairs: float = 2
     handoffs: float = 3
-    waiting: float = 7.5  # less than the holder's interval of renewals, with what comes before
+    waiting: float = 8
     holds: int = 1000
     renewals: float = 2 * HOLD_TTL / 3
     waiters: tuple = (1, 10)
@@ -161,7 +161,7 @@ class Bench:
         server = self.servers[way.store]
         driver = self.driver(way)
         try:
-            driver.execute("take awaited")
+            driver.execute("watch awaited 120000")  # its holder renews later than this measures
             for _ in range(waiters):
                 driver.execute("wait awaited")
             time.sleep(1)  # until all are in the queue

@@ -53,7 +53,8 @@ class Goal:
         self.label, self.value, self.limit = label, value, limit
 
     def row(self):
-        met = "met" if self.value <= self.limit * 1.005 else "**missed**"
+        # A server flushes now and then by itself.
+        met = "met" if self.value <= self.limit * 1.02 else "**missed**"
         return [self.label, format_number(self.value), f"≤ {self.limit:g}", met]
 
 

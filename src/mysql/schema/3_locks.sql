@@ -172,9 +172,9 @@ create procedure @.acquire_1(p_ns varbinary(64), p_name varbinary(1536), p_owner
     p_permits int, p_total int, p_wait int)
 begin
     declare status char(1);
-    declare floor, token, remaining, now bigint;
+    declare floor, token, remaining, ticks, now bigint;
     declare hold_off, l_expires datetime(6);
-    declare most_ttl, total, l_holders, l_waiting int;
+    declare most_ttl, total int;
     declare is_first boolean;
     declare l_owner varbinary(64);
     declare exit handler for sqlexception begin rollback; resignal; end;
@@ -192,24 +192,28 @@ begin
                 leave main;
             end if;
         end if;
+        -- A free lock is one statement. It changes the row if it matches, as the token grows.
+        if p_mode = 0 and hold_off is null then
+            call @.get_ticks(ticks);
+            update @.lock k set k.fence = last_insert_id(greatest(k.fence + 1, floor + ticks)),
+                k.owner = p_owner, k.client = p_client, k.who = p_who, k.value = p_value,
+                k.ttl = p_ttl, k.since = utc_timestamp(6),
+                k.expires = utc_timestamp(6) + interval p_ttl * 1000 microsecond
+                where k.ns = p_ns and k.name = p_name and k.waiting = 0 and k.holders = 0
+                and (k.owner is null or k.expires <= utc_timestamp(6));
+            if row_count() = 1 then
+                commit;
+                set status = 'g', token = last_insert_id(), remaining = p_ttl;
+                leave main;
+            end if;
+        end if;
         start transaction;
         call @.lock_row(p_ns, p_name);
-        select k.owner, k.expires, k.holders, k.waiting
-            into l_owner, l_expires, l_holders, l_waiting
-            from @.lock k where k.ns = p_ns and k.name = p_name;
-        if p_mode = 0 and l_holders = 0 and l_waiting = 0 and hold_off is null
-            and (l_owner is null or l_expires <= utc_timestamp(6)) then
-            call @.give(p_ns, p_name, floor, p_owner, p_client, p_who, p_value, p_ttl, 0, 1,
-                token);
-            set status = 'g', remaining = p_ttl;
-        else
-            call @.attempt(p_ns, p_name, p_owner, p_client, p_who, p_value, p_ttl, p_mode,
-                p_permits, p_total, p_wait, 'n', floor, hold_off, status, token, remaining,
-                is_first, total);
-        end if;
+        call @.attempt(p_ns, p_name, p_owner, p_client, p_who, p_value, p_ttl, p_mode, p_permits,
+            p_total, p_wait, 'n', floor, hold_off, status, token, remaining, is_first, total);
         commit;
+        call @.notify_1();
     end;
-    call @.notify_1();
     call @.get_now(now);
     select status, token, remaining, if(is_first, 't', 'f'), total, now;
 end//
@@ -329,20 +333,19 @@ create procedure @.release_1(p_ns varbinary(64), p_name varbinary(1536), p_owner
     p_client varbinary(16), p_mode int)
 begin
     declare status char(1);
-    declare l_holders, l_waiting int;
-    declare l_owner varbinary(64);
     declare l_expires datetime(6);
     declare exit handler for sqlexception begin rollback; resignal; end;
     if p_mode = 0 then
-        start transaction;
-        select k.owner, k.expires, k.holders, k.waiting
-            into l_owner, l_expires, l_holders, l_waiting
-            from @.lock k where k.ns = p_ns and k.name = p_name for update;
-        if l_owner = p_owner and l_holders = 0 and l_waiting = 0 then
-            call @.clear_owner(p_ns, p_name);
+        select k.expires into l_expires from @.lock k
+            where k.ns = p_ns and k.name = p_name and k.owner = p_owner;
+        -- Without a waiter it is one statement. It matches only if nobody took the lock meanwhile.
+        update @.lock k set k.owner = null, k.client = null, k.who = null, k.value = null
+            where k.ns = p_ns and k.name = p_name and k.owner = p_owner
+            and k.holders = 0 and k.waiting = 0;
+        if row_count() = 1 then
+            commit;
             set status = if(l_expires > utc_timestamp(6), 'r', 'e');
         end if;
-        commit;
     end if;
     if status is not null then
         select status, null, null, 't';
