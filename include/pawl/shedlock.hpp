@@ -17,7 +17,7 @@ struct shedlock_table {
     // then up to 62 letters, digits and '_'.
     std::string name = "shedlock";
     // Must be true, which states that all other programs take the time from the database, in Java
-    // with `usingDbTime()`. Else their clocks decide, and two holders are possible.
+    // with usingDbTime(). Else their clocks decide, and two holders are possible.
     bool others_use_database_time = false;
     // How long a lock stays taken after its acquisition, at least, also when it is released before.
     // 0 to 24 h.

@@ -79,13 +79,13 @@ std::string_view next_word(std::string_view& text) noexcept {
 }
 
 // The fence in the row of another program's hold is that of an earlier hold of Pawl.
-holder shown_holder(const lock_row& found) {
+holder shown_holder(const lock_row& stored) {
     holder shown;
-    shown.remaining = found.remaining;
+    shown.remaining = stored.remaining;
     constexpr std::int64_t latest_ms = std::int64_t{1} << 42;  // in the year 2109
     shown.since = std::chrono::system_clock::time_point(
-        std::chrono::milliseconds(std::clamp<std::int64_t>(found.since_ms, 0, latest_ms)));
-    std::string_view text = found.locked_by;
+        std::chrono::milliseconds(std::clamp<std::int64_t>(stored.since_ms, 0, latest_ms)));
+    std::string_view text = stored.locked_by;
     if (!text.starts_with(own_prefix) || text.size() < own_prefix.size() + owner_size + 1) {
         shown.host = text;
         return shown;
@@ -97,14 +97,14 @@ holder shown_holder(const lock_row& found) {
     const auto pid = next_word(text);
     std::from_chars(pid.data(), pid.data() + pid.size(), shown.pid);
     shown.command = text;
-    shown.token = fencing_token(static_cast<std::uint64_t>(found.fence));
+    shown.token = fencing_token(static_cast<std::uint64_t>(stored.fence));
     return shown;
 }
 
-lock_info shown_lock(std::string name, const std::optional<lock_row>& found) {
+lock_info shown_lock(std::string name, const std::optional<lock_row>& stored) {
     lock_info info;
     info.name = std::move(name);
-    if (found && found->is_held()) info.held_by = shown_holder(*found);
+    if (stored && stored->is_held()) info.held_by = shown_holder(*stored);
     return info;
 }
 
@@ -176,7 +176,7 @@ private:
     asio::awaitable<std::optional<grant>> take(const claim& requested, time_point give_up_at);
     asio::awaitable<void> make_row(const claim& requested, time_point give_up_at);
     asio::awaitable<void> pause(core::back_off& pauses, core::wakeup& timer,
-                                const std::optional<lock_row>& found, time_point give_up_at);
+                                const std::optional<lock_row>& stored, time_point give_up_at);
     [[nodiscard]] time_point request_limit(time_point give_up_at) const;
 
     // Repeat `end_hold` with growing pauses, for `budget` at most, until a request that was sent
@@ -226,28 +226,28 @@ asio::awaitable<std::optional<grant>> shedlock_client::acquire(const claim& requ
     for (;;) {
         auto granted = co_await take(requested, request_limit(give_up_at));
         if (granted) co_return granted;
-        auto found = co_await look(requested.name, request_limit(give_up_at));
-        if (!found) {
+        auto stored = co_await look(requested.name, request_limit(give_up_at));
+        if (!stored) {
             co_await make_row(requested, request_limit(give_up_at));
             granted = co_await take(requested, request_limit(give_up_at));
             if (granted) co_return granted;
         }
         do {
             if (now() >= give_up_at) co_return std::nullopt;
-            co_await pause(pauses, timer, found, give_up_at);
-            found = co_await look(requested.name, request_limit(give_up_at));
-        } while (found && found->is_held());
+            co_await pause(pauses, timer, stored, give_up_at);
+            stored = co_await look(requested.name, request_limit(give_up_at));
+        } while (stored && stored->is_held());
     }
 }
 
 // The end of a lease wakes all its waiters, but not at the same time.
 asio::awaitable<void> shedlock_client::pause(core::back_off& pauses, core::wakeup& timer,
-                                             const std::optional<lock_row>& found,
+                                             const std::optional<lock_row>& stored,
                                              time_point give_up_at) {
     auto length = pauses.next_pause();
-    if (found)
-        length = std::min(
-            length, found->remaining + core::random_between(*context_.time, 0ms, least_poll_pause));
+    if (stored)
+        length = std::min(length, stored->remaining +
+                                      core::random_between(*context_.time, 0ms, least_poll_pause));
     co_await timer.wait_until(std::min(give_up_at, now() + std::max(length, least_poll_pause)));
 }
 
@@ -256,14 +256,16 @@ asio::awaitable<std::optional<grant>> shedlock_client::take(const claim& request
                                                             time_point give_up_at) {
     grant granted;
     granted.stored_value = prefix_ + requested.owner;
-    const stored_hold taken{requested.name, granted.stored_value};
+    const stored_hold claimed{requested.name, granted.stored_value};
     const auto used = co_await sessions_->get(give_up_at);
     check_stored_name(requested.name, used->facts());
-    call request{
-        "take", {taken.name, taken.locked_by, count_ms(requested.ttl)}, false, statements_.take};
+    call request{"take",
+                 {claimed.name, claimed.locked_by, count_ms(requested.ttl)},
+                 false,
+                 statements_.take};
     std::vector<row> answer;
     const auto asked_at = now();
-    const auto undo = [&] { end_in_background(taken, 0, requested.ttl, used); };
+    const auto undo = [&] { end_in_background(claimed, 0, requested.ttl, used); };
     try {
         answer = co_await run(used, std::move(request), give_up_at);
     } catch (const no_answer&) {
@@ -297,9 +299,9 @@ asio::awaitable<std::optional<lock_row>> shedlock_client::look(std::string_view 
     check_stored_name(name, used->facts());
     call request{"look", {std::string(name)}, false, statements_.look};
     const auto answer = co_await run(used, std::move(request), give_up_at);
-    std::optional<lock_row> found;
-    if (!answer.empty()) found = read_lock_row(answer.front());
-    co_return found;
+    std::optional<lock_row> stored;
+    if (!answer.empty()) stored = read_lock_row(answer.front());
+    co_return stored;
 }
 
 asio::awaitable<void> shedlock_client::renew(renewal_batch& batch, std::size_t index) {
@@ -317,10 +319,10 @@ asio::awaitable<void> shedlock_client::renew(renewal_batch& batch, std::size_t i
             batch.settle(index, renewal::outcome::extended, asked_at + ttl - drift(ttl));
             co_return;
         }
-        const auto found = co_await look(name, limit);
-        if (!found || !found->is_held())
+        const auto stored = co_await look(name, limit);
+        if (!stored || !stored->is_held())
             batch.settle(index, renewal::outcome::missing);
-        else if (found->locked_by != locked_by)
+        else if (stored->locked_by != locked_by)
             batch.settle(index, renewal::outcome::refused);
     } catch (const std::exception&) {}  // the outcome is unknown
 }
@@ -337,9 +339,9 @@ asio::awaitable<release_result> shedlock_client::release(const hold& held) {
             const auto answer = co_await end_hold(used, ended, lock_at_least_, limit);
             if (!answer.empty()) co_return release_result::released;
             if (sent != 0) co_return release_result::unknown;  // the lost one may have released it
-            const auto found = co_await look(ended.name, limit);
-            co_return found && found->locked_by != ended.locked_by ? release_result::taken_over
-                                                                   : release_result::expired;
+            const auto stored = co_await look(ended.name, limit);
+            co_return stored && stored->locked_by != ended.locked_by ? release_result::taken_over
+                                                                     : release_result::expired;
         } catch (const std::exception&) {}
     }
     end_in_background(ended, lock_at_least_, held.claim.ttl, nullptr);
@@ -384,10 +386,10 @@ asio::awaitable<std::vector<lock_info>> shedlock_client::list(std::string_view p
     const auto answer = co_await run(used, std::move(request), limit);
     std::vector<lock_info> locks;
     for (const auto& each : answer) {
-        auto found = read_lock_row(each);
-        if (!found.name.starts_with(wanted)) continue;
-        auto name = found.name;
-        locks.push_back(shown_lock(std::move(name), std::move(found)));
+        auto stored = read_lock_row(each);
+        if (!stored.name.starts_with(wanted)) continue;
+        auto name = stored.name;
+        locks.push_back(shown_lock(std::move(name), std::move(stored)));
     }
     co_return locks;
 }
@@ -396,10 +398,10 @@ asio::awaitable<std::vector<lock_info>> shedlock_client::list(std::string_view p
 asio::awaitable<bool> shedlock_client::force_release(std::string_view name,
                                                      fencing_token expected) {
     const auto limit = try_deadline();
-    const auto found = co_await look(name, limit);
-    if (!found || !found->is_held()) co_return false;
-    if (expected && shown_holder(*found).token != expected) co_return false;
-    const stored_hold ended{std::string(name), found->locked_by};
+    const auto stored = co_await look(name, limit);
+    if (!stored || !stored->is_held()) co_return false;
+    if (expected && shown_holder(*stored).token != expected) co_return false;
+    const stored_hold ended{std::string(name), stored->locked_by};
     const auto used = co_await sessions_->get(limit);
     const auto answer = co_await end_hold(used, ended, 0, limit);
     co_return !answer.empty();
@@ -443,8 +445,8 @@ public:
     }
     asio::awaitable<lock_info> inspect(std::string_view name) override {
         const auto client = client_;
-        const auto found = co_await client->look(name, client->try_deadline());
-        co_return shown_lock(std::string(name), found);
+        const auto stored = co_await client->look(name, client->try_deadline());
+        co_return shown_lock(std::string(name), stored);
     }
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
         const auto client = client_;

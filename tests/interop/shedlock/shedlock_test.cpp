@@ -222,7 +222,7 @@ int hold_lock(const std::string& url, const std::string& name) {
     pawl::blocking::client client(pawl::from_url(url));
     const auto lock = client.acquire(name, {.ttl = 5s});
     std::cout << "held" << std::endl;
-    std::this_thread::sleep_for(10min);
+    std::this_thread::sleep_for(10min);  // until it is killed
     return 0;
 }
 
