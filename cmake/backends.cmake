@@ -56,7 +56,7 @@ pawl_backend(mysql
     LIBRARIES MariaDB::MariaDB
     PKG_CONFIG libmariadb
     DEBIAN libmariadb-dev
-    DEBIAN_TESTS mariadb-server-core mariadb-client-core
+    DEBIAN_TESTS mariadb-server-core mariadb-client-core galera-4
     CONAN "mariadb-connector-c/[>=3.3]")
 
 pawl_backend(memory

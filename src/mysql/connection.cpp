@@ -3,6 +3,8 @@
 
 #include "connection.hpp"
 
+#include "../core/util/back_off.hpp"
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
@@ -20,6 +22,8 @@ namespace {
 constexpr duration ping_interval = 15s;
 constexpr int listener_wait_seconds = 20;
 constexpr duration listener_retry_pause = 500ms;
+constexpr int most_conflicts = 6;
+constexpr core::pause_lengths conflict_pauses{.first = 5ms, .longest = 80ms};
 
 std::string hexadecimal(std::string_view text) {
     static constexpr char digits[] = "0123456789abcdef";
@@ -63,6 +67,11 @@ bool needs_listener(const sql::call& request) {
     const auto& all = request.parameters;
     const auto* wait = all.empty() ? nullptr : std::get_if<std::int64_t>(&all.back());
     return wait != nullptr && *wait == 1;
+}
+
+bool has_conflict(const libmariadb_connection::result& answer) {
+    const auto* failure = std::get_if<server_error>(&answer);
+    return failure != nullptr && is_conflict(*failure);
 }
 
 }  // namespace
@@ -171,7 +180,14 @@ asio::awaitable<void> connection::work_once() {
 
 asio::awaitable<void> connection::run_next() {
     const auto sent = waiting_.front();
-    const auto answer = co_await link_->query(sent->text, silence_limit);
+    auto answer = co_await link_->query(sent->text, silence_limit);
+    core::back_off pauses(time_, conflict_pauses);
+    core::wakeup pause(time_, strand_);
+    for (int i = 0; i < most_conflicts && has_conflict(answer) && !sent->is_abandoned; ++i) {
+        co_await pause.wait_until(time_.now() + pauses.next_pause());
+        if (is_over_) co_return;
+        answer = co_await link_->query(sent->text, silence_limit);
+    }
     if (is_over_) co_return;
     waiting_.pop_front();
     const auto* failure = std::get_if<server_error>(&answer);

@@ -5,6 +5,7 @@
 
 #include "doctor.hpp"
 #include "schema.hpp"
+#include "server_variables.hpp"
 
 #include "../core/util/random.hpp"
 #include "../net/host_addresses.hpp"
@@ -13,7 +14,6 @@
 #include "../sql/worst_failure.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -36,55 +36,12 @@ std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
     return std::get<std::vector<sql::row>>(answer);
 }
 
-server_variables variables_in(const std::vector<sql::row>& rows) {
-    server_variables all;
-    for (const auto& each : rows)
-        if (each.size() >= 2 && each[0] && each[1]) {
-            auto name = *each[0];
-            std::ranges::transform(name, name.begin(), [](char c) {
-                return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-            });
-            all[name] = *each[1];
-        }
-    return all;
-}
-
-const std::string& value_of(const server_variables& all, std::string_view name) {
-    static const std::string none;
-    const auto position = all.find(name);
-    return position == all.end() ? none : position->second;
-}
-
-// Negative if the clock was set back to before the server's start: the server adds 2^64 then.
-std::int64_t uptime_in(const server_variables& all) {
-    const auto& text = value_of(all, "uptime");
-    std::uint64_t seconds = 0;
-    std::from_chars(text.data(), text.data() + text.size(), seconds);
-    return static_cast<std::int64_t>(seconds);
-}
-
 constexpr std::string_view variables_text =
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', "
     "'port', 'datadir', 'wsrep_on', 'group_replication_group_name', 'version')";
 constexpr std::string_view status_text =
-    "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'wsrep_cluster_state_uuid')";
-
-bool is_cluster(const server_variables& all) {
-    return value_of(all, "wsrep_on") == "ON" ||
-           !value_of(all, "group_replication_group_name").empty();
-}
-
-// The nodes of a cluster are one server: they have the same tables and agree on each commit.
-std::string identity_of(const server_variables& all) {
-    if (value_of(all, "wsrep_on") == "ON")
-        return "galera " + value_of(all, "wsrep_cluster_state_uuid");
-    const auto& group = value_of(all, "group_replication_group_name");
-    if (!group.empty()) return "group " + group;
-    const auto& uuid = value_of(all, "server_uuid");
-    if (!uuid.empty()) return uuid;
-    return value_of(all, "server_uid") + " " + value_of(all, "hostname") + ":" +
-           value_of(all, "port") + ":" + value_of(all, "datadir");
-}
+    "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'wsrep_cluster_state_uuid', "
+    "'wsrep_ready')";
 
 void check_version(MYSQL* connection, const error_place& place) {
     const bool is_mariadb = ::mariadb_connection(connection) != 0;
@@ -188,20 +145,32 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
         rows_in(co_await link->query(std::string(variables_text), statement_limit), place));
     variables.merge(variables_in(
         rows_in(co_await link->query(std::string(status_text), statement_limit), place)));
+    if (is_galera(variables)) {
+        if (value_of(variables, "wsrep_ready") != "ON")
+            throw error(errc::unavailable,
+                        place.server + " has lost the other nodes of its Galera cluster.");
+        // The next statement waits for what the cluster has committed. So a client that comes from
+        // another node finds its holds.
+        rows_in(co_await link->query("SET SESSION wsrep_sync_wait = 1", statement_limit), place);
+    }
     sql::session_facts facts;
     facts.client = core::random_hex(*context_.time, 8);
+    const bool may_push = options_.push && !is_cluster(variables);
+    const auto presence = may_push ? "GET_LOCK('pawl." + facts.client + "', 0)" : std::string("0");
     const auto clock =
-        rows_in(co_await link->query("SELECT UNIX_TIMESTAMP(), CONNECTION_ID(), GET_LOCK('pawl." +
-                                         facts.client + "', 0)",
+        rows_in(co_await link->query("SELECT UNIX_TIMESTAMP(), CONNECTION_ID(), " + presence,
                                      statement_limit),
                 place);
     if (clock.empty()) throw sql::unexpected_answer("hello");
+    if (is_galera(variables))
+        rows_in(co_await link->query("SET SESSION wsrep_sync_wait = DEFAULT", statement_limit),
+                place);
     const bool is_direct =
         sql::number_in(clock[0], 1) == static_cast<std::int64_t>(::mysql_thread_id(link->get()));
-    const bool is_present = sql::number_in(clock[0], 2) == 1;
-    facts.is_pushed = options_.push && is_direct && is_present && !is_cluster(variables);
+    facts.is_pushed = is_direct && sql::number_in(clock[0], 2) == 1;
     // The two statements may see different seconds.
-    const auto start = sql::number_in(clock[0], 0) - uptime_in(variables);
+    std::int64_t start = sql::number_in(clock[0], 0);
+    start -= uptime_of(variables);
     if (std::abs(start - last_start_) > 2) last_start_ = start;
     if (::mariadb_connection(link->get()) != 0)
         rows_in(co_await link->query("SET max_statement_time = 5", statement_limit), place);
@@ -244,8 +213,9 @@ asio::awaitable<void> connector::make_schema(link_ptr link, error_place place) {
     const auto complete = co_await link->query(
         "SELECT 1 FROM `" + options_.schema + "`.meta WHERE one = 1", statement_limit);
     const auto* rows = std::get_if<std::vector<sql::row>>(&complete);
+    const bool is_mariadb = ::mariadb_connection(link->get()) != 0;
     if (rows == nullptr || rows->empty())
-        for (const auto& statement : schema_statements(options_.schema)) {
+        for (const auto& statement : schema_statements(options_.schema, {}, is_mariadb)) {
             const auto answer = co_await link->query(statement, schema_statement_limit);
             const auto* failure = std::get_if<server_error>(&answer);
             if (failure == nullptr) continue;
@@ -263,6 +233,8 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
         "'innodb_flush_log_at_trx_commit', 'log_bin', 'binlog_format', 'sync_binlog', 'wsrep_on', "
         "'group_replication_group_name')",
         give_up_at));
+    const auto status = variables_in(co_await session.run_text(
+        "SHOW GLOBAL STATUS WHERE Variable_name = 'wsrep_cluster_size'", give_up_at));
     server_state state;
     state.version = value_of(all, "version") + " " + value_of(all, "version_comment");
     state.flush = value_of(all, "innodb_flush_log_at_trx_commit");
@@ -270,7 +242,12 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
         state.binlog_format = value_of(all, "binlog_format");
         state.binlog_sync = value_of(all, "sync_binlog");
     }
-    state.is_cluster = is_cluster(all);
+    if (is_galera(all)) {
+        state.cluster = server_state::cluster_kind::galera;
+        state.nodes = sql::number_in({value_of(status, "wsrep_cluster_size")}, 0);
+    } else if (is_cluster(all)) {
+        state.cluster = server_state::cluster_kind::group_replication;
+    }
     state.is_pushed = session.facts().is_pushed;
     co_return assess(state, options_, session.place().server);
 }

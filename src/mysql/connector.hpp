@@ -8,14 +8,10 @@
 
 #include <pawl/mysql.hpp>
 
-#include <map>
 #include <memory>
 #include <string>
 
 namespace pawl::mysql {
-
-// What `SHOW GLOBAL VARIABLES` and `SHOW GLOBAL STATUS` answer.
-using server_variables = std::map<std::string, std::string, std::less<>>;
 
 // Used on the strand.
 class connector final : public sql::connector {

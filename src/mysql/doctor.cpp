@@ -7,10 +7,16 @@ namespace pawl::mysql {
 namespace {
 
 using grade = finding::grade;
+using cluster_kind = server_state::cluster_kind;
+
+bool is_cluster(const server_state& state) { return state.cluster != cluster_kind::none; }
 
 finding flush_finding(const server_state& state) {
     const std::string topic = "innodb_flush_log_at_trx_commit";
     if (state.flush == "1" || state.flush == "3") return {grade::good, topic, state.flush, ""};
+    if (is_cluster(state))
+        return {grade::note, topic, state.flush,
+                "a crash of all nodes at once may forget holds, so that two clients have a lock"};
     return {grade::warning, topic, state.flush,
             "a crash may forget holds, so that two clients have a lock; set it to 1"};
 }
@@ -29,15 +35,41 @@ finding log_finding(const server_state& state) {
 finding wake_finding(const server_state& state) {
     if (state.is_pushed) return {grade::good, "wake-ups", "pushed through a second connection", ""};
     return {grade::note, "wake-ups", "waiters poll",
-            state.is_cluster ? "the nodes of a cluster have no common user locks"
-                             : "with push=yes and a direct connection they are woken"};
+            is_cluster(state) ? "the nodes of a cluster have no common user locks"
+                              : "with push=yes and a direct connection they are woken"};
 }
 
-finding failover_finding(const options& settings) {
+finding failover_finding(const server_state& state, const options& settings) {
+    if (is_cluster(state)) return {grade::good, "failover", "each node knows each hold", ""};
     if (settings.after_failover == after_failover::wait)
         return {grade::good, "failover", "nothing is granted for the longest ttl after it", ""};
     return {grade::warning, "failover", "without a pause",
             "a failover may forget holds; leave out after_failover=go"};
+}
+
+finding cluster_finding(const server_state& state) {
+    if (state.cluster == cluster_kind::group_replication)
+        return {grade::note, "cluster", "group replication",
+                "keep the clocks of its nodes equal: their difference shortens leases"};
+    const auto fact = "Galera, nodes: " + std::to_string(state.nodes);
+    if (state.nodes < 3)
+        return {grade::warning, "cluster", fact,
+                "it stops when one of two nodes is lost; add a node or an arbitrator"};
+    return {grade::note, "cluster", fact,
+            "keep the clocks of its nodes equal: their difference shortens leases"};
+}
+
+// The row of a cluster differs from that of a server.
+void describe_cluster(const server_state& state, guarantee_row& row) {
+    row.backend = "MariaDB or MySQL, cluster";
+    row.server_crash = "holds";
+    if (state.flush != "1") {
+        row.backend += " without a flush for each commit";
+        row.server_crash = "holds, but not if all nodes crash at once";
+    }
+    row.failover = "holds";
+    row.partition = "holds, the part without a majority grants nothing";
+    row.clock_jump = "can break, also if the clocks of the nodes differ";
 }
 
 }  // namespace
@@ -53,7 +85,8 @@ examination assess(const server_state& state, const options& settings, const std
                        flush_finding(state),
                        log_finding(state),
                        wake_finding(state),
-                       failover_finding(settings)};
+                       failover_finding(state, settings)};
+    if (is_cluster(state)) result.findings.push_back(cluster_finding(state));
     result.nodes = {{node, "primary"}};
     auto& row = result.guarantees;
     row.backend = "MariaDB or MySQL";
@@ -68,6 +101,7 @@ examination assess(const server_state& state, const options& settings, const std
     row.partition = "can break: an old primary that goes on grants the lock, too";
     row.clock_jump = "can break";
     row.token = "never goes back while the server's clock is right";
+    if (is_cluster(state)) describe_cluster(state, row);
     return result;
 }
 

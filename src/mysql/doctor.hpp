@@ -7,6 +7,7 @@
 #include <pawl/examination.hpp>
 #include <pawl/mysql.hpp>
 
+#include <cstdint>
 #include <string>
 
 namespace pawl::mysql {
@@ -17,8 +18,10 @@ struct server_state {
     std::string flush = "1";        // innodb_flush_log_at_trx_commit
     std::string binlog_format;      // empty: there is no binary log
     std::string binlog_sync = "1";  // sync_binlog; 1 without a binary log
-    bool is_cluster = false;
-    bool is_pushed = true;  // waiters are woken
+    enum class cluster_kind : std::uint8_t { none, galera, group_replication };
+    cluster_kind cluster = cluster_kind::none;
+    std::int64_t nodes = 1;  // of a Galera cluster, with arbitrators
+    bool is_pushed = true;   // waiters are woken
 };
 
 // The setting that lets the server answer a commit before it is on the disk; empty: none does. A

@@ -4,6 +4,7 @@
 #include "libmariadb_connection.hpp"
 
 #include <errmsg.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -131,7 +132,13 @@ asio::awaitable<server_error> libmariadb_connection::connect(server_login login,
         close();
         co_return server_error{CR_SSL_CONNECTION_ERROR, "the server has no TLS"};
     }
-    keep_alive(::mysql_get_socket(connection_));
+    const auto socket = ::mysql_get_socket(connection_);
+    keep_alive(socket);
+    // The library reads TLS with SSL_read, which would wait on a socket that blocks.
+    if (::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK) == -1) {
+        close();
+        co_return server_error{CR_CONNECTION_ERROR, "the socket cannot be set not to block"};
+    }
     co_return server_error{};
 }
 

@@ -67,7 +67,8 @@ std::vector<std::string> rights_statements(const std::string& schema, const std:
 
 }  // namespace
 
-std::vector<std::string> schema_statements(const std::string& schema, std::string_view definer) {
+std::vector<std::string> schema_statements(const std::string& schema, std::string_view definer,
+                                           bool or_replace) {
     static constexpr std::string_view mark = "//";
     static constexpr std::string_view delimiter = "delimiter //";
     static constexpr std::string_view procedure = "create procedure ";
@@ -78,7 +79,7 @@ std::vector<std::string> schema_statements(const std::string& schema, std::strin
         for (auto end = part.find(mark); end != std::string_view::npos; end = part.find(mark)) {
             const auto statement = trimmed(part.substr(0, end));
             part.remove_prefix(end + mark.size());
-            if (statement.starts_with(procedure)) {
+            if (statement.starts_with(procedure) && !or_replace) {
                 const auto name =
                     statement.substr(procedure.size(), statement.find('(') - procedure.size());
                 statements.push_back(
@@ -87,6 +88,8 @@ std::vector<std::string> schema_statements(const std::string& schema, std::strin
             auto text = with_schema(statement, schema);
             if (statement.starts_with(procedure) && !definer.empty())
                 text.insert(procedure.find(' '), " definer = " + std::string(definer));
+            if (statement.starts_with(procedure) && or_replace)
+                text.insert(procedure.find(' '), " or replace");
             statements.push_back(std::move(text));
         }
     }

@@ -15,9 +15,11 @@ inline constexpr int schema_format = 1;
 
 // The statements, in their order. They may be repeated after a failure in between: MariaDB and
 // MySQL have no transactions for tables. The last one says that the schema is complete. `definer`
-// is an account as SQL has it; empty: the user that runs them.
+// is an account as SQL has it; empty: the user that runs them. `or_replace` is for MariaDB only:
+// two clients on two nodes of a cluster may then run them at once.
 [[nodiscard]] std::vector<std::string> schema_statements(const std::string& schema,
-                                                         std::string_view definer = {});
+                                                         std::string_view definer = {},
+                                                         bool or_replace = false);
 // The statements for an administrator's command. With an account, also its rights; see schema_of.
 [[nodiscard]] std::string schema_script(const std::string& schema, std::string_view account);
 // Throws errc::bad_option for an account that cannot be named: "user" or "user@host".

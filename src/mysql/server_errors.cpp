@@ -19,9 +19,9 @@ std::string quote(const server_error& failure) {
 
 // Too few resources, a deadlock, a time limit, a node that is not ready, a shutdown.
 bool may_pass(const server_error& failure) {
-    return is_one_of(failure, {1021, 1037, 1038, 1040, 1041, 1047, 1053, 1114, 1203, 1205,
-                               1206, 1213, 1226, 1290, 1792, 1836, 3058, 3100, 3101, 3572}) ||
-           is_interruption(failure);
+    return is_one_of(failure, {1021, 1037, 1038, 1040, 1041, 1047, 1053, 1114, 1203, 1205, 1206,
+                               1226, 1290, 1792, 1836, 3058, 3100, 3572}) ||
+           is_conflict(failure) || is_interruption(failure);
 }
 
 bool lacks_rights(const server_error& failure) {
@@ -45,12 +45,16 @@ bool is_network_failure(const server_error& failure) noexcept {
            is_one_of(failure, {1053, 1077, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 4031});
 }
 
+// 1180 is a commit that has failed in a way that the server does not know.
 bool is_interruption(const server_error& failure) noexcept {
-    return is_one_of(failure, {1317, 1969, 3024});
+    return is_one_of(failure, {1180, 1317, 1969, 3024});
 }
 
+bool is_conflict(const server_error& failure) noexcept { return is_one_of(failure, {1213, 3101}); }
+
+// 1047 is a node of a cluster that has lost the others.
 bool ends_session(const server_error& failure) noexcept {
-    return is_network_failure(failure) || is_one_of(failure, {1290, 1792, 1836});
+    return is_network_failure(failure) || is_one_of(failure, {1047, 1290, 1792, 1836});
 }
 
 bool is_missing_schema(const server_error& failure) noexcept {

@@ -31,6 +31,9 @@ struct error_place {
 [[nodiscard]] bool is_network_failure(const server_error& failure) noexcept;
 // True: somebody ended the statement, perhaps after its commit.
 [[nodiscard]] bool is_interruption(const server_error& failure) noexcept;
+// True: the server has rolled the transaction back for another one, on a cluster also for one of
+// another node at its end. The call can be repeated at once.
+[[nodiscard]] bool is_conflict(const server_error& failure) noexcept;
 // True: the session is of no use any more, though the server may not close it.
 [[nodiscard]] bool ends_session(const server_error& failure) noexcept;
 // True: the schema or a procedure is not there, or this user cannot see it.

@@ -28,6 +28,10 @@ constexpr duration longest_request = 5s;
 
 constexpr core::pause_lengths undo_pauses{.first = 200ms, .longest = 1s};
 
+// Of a request behind a proxy that shares sessions, after its client gave it up. Nobody tells when
+// it can no longer arrive: the proxy's sessions outlive their clients.
+constexpr duration latest_arrival = 6s;
+
 // The longest lease of a waiter that was granted the lock, which it must renew: serve() in the
 // schema.
 constexpr duration claim_window = 1800ms;
@@ -224,8 +228,8 @@ asio::awaitable<void> lock_client::acquire_attempt::wait() {
 
 asio::awaitable<void> lock_client::acquire_attempt::leave() {
     const bool keep = !attempt_.is_cancelled();
-    if (!keep) {
-        undo();
+    if (!keep) {  // no request is without an answer
+        client_.undo_in_background(requested_, {});
         attempt_.on_result({});
         co_return;
     }
@@ -382,17 +386,23 @@ asio::awaitable<void> lock_client::undo(std::shared_ptr<lock_client> self, claim
                                         std::string claimed_by) {
     const core::in_flight::guard operation(self->operations_);
     auto& time = *self->context_.time;
-    const auto ends_at = time.now() + requested.ttl;
+    const auto began_at = time.now();
+    const auto ends_at = began_at + requested.ttl;
+    bool is_pushed = true;
     core::back_off pauses(time, undo_pauses);
     core::wakeup pause_timer(time, self->context_.strand);
     const auto compose = [&](const caller& from) {
+        is_pushed = from.facts.is_pushed;
         return leave_call(from, requested, claimed_by, false);
     };
     while (!self->is_forked()) {
         try {
             const auto answer = co_await self->run(compose, self->try_deadline());
-            if (!answer.empty() && flag_in(answer.front(), 3)) co_return;  // the session is over
-        } catch (const std::exception&) {}                                 // repeated
+            const bool session_is_over = !answer.empty() && flag_in(answer.front(), 3);
+            const bool is_known =
+                is_pushed || claimed_by.empty() || time.now() - began_at >= latest_arrival;
+            if (session_is_over && is_known) co_return;
+        } catch (const std::exception&) {}  // repeated
         const auto next_at = time.now() + pauses.next_pause();
         if (next_at >= ends_at || self->is_closing_) co_return;
         co_await pause_timer.wait_until(next_at);
@@ -441,7 +451,8 @@ asio::awaitable<void> lock_client::confirm_loss(std::shared_ptr<lock_client> sel
     try {
         const auto rows = co_await self->run(compose, self->try_deadline());
         const auto holds = [&](const row& each) { return text_in(each, 3) == owner; };
-        if (std::ranges::none_of(rows, holds))
+        // A claim that waits again, without the grant that it did not know of, has lost nothing.
+        if (std::ranges::none_of(rows, holds) && !self->attempts_.contains(owner))
             self->context_.listener->on_loss(owner, loss_reason::forced);
     } catch (const std::exception&) {
         self->context_.listener->on_possible_loss();

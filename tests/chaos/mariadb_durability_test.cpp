@@ -12,7 +12,7 @@ using pawl::durability;
 
 class MariaDbDurability : public testing::Test, protected mariadb_fixture {
 protected:
-    MariaDbDurability() : mariadb_fixture({"--log-bin=log", "--sync-binlog=1"}) {}
+    MariaDbDurability() : mariadb_fixture({.options = {"--log-bin=log", "--sync-binlog=1"}}) {}
 
     std::optional<failure> failure_with(durability wanted) {
         client locks = client_with();

@@ -5,9 +5,8 @@
 
 namespace chaos {
 
-mariadb_fixture::mariadb_fixture(std::vector<std::string> options,
-                                 support::mariadb_server::variables environment)
-    : server(std::move(options), std::move(environment)) {}
+mariadb_fixture::mariadb_fixture(support::mariadb_settings settings)
+    : server(std::move(settings)) {}
 
 client mariadb_fixture::client_with(const std::string& suffix) {
     return client_at(server.url("pawl", suffix));

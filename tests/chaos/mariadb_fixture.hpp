@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A private MariaDB server, and clients whose log is captured.
+// A private MariaDB or MySQL server, and clients whose log is captured.
 #pragma once
 
 #include "redis_fixture.hpp"  // log_capture, failure, loss_recorder and others
@@ -14,8 +14,7 @@ namespace chaos {
 
 class mariadb_fixture {
 public:
-    explicit mariadb_fixture(std::vector<std::string> options = {},
-                             support::mariadb_server::variables environment = {});
+    explicit mariadb_fixture(support::mariadb_settings settings = {});
 
     // `suffix` is the end of the URL.
     [[nodiscard]] client client_with(const std::string& suffix = {});
@@ -38,5 +37,19 @@ public:
     support::mariadb_server server;
     log_capture client_log;
 };
+
+// For tests on both products.
+class mysql_test : public testing::TestWithParam<support::database_product>,
+                   protected mariadb_fixture {
+protected:
+    mysql_test() : mariadb_fixture({.product = GetParam()}) {}
+};
+
+inline const auto both_products =
+    testing::Values(support::database_product::mariadb, support::database_product::mysql);
+
+inline std::string product_name(const testing::TestParamInfo<support::database_product>& tested) {
+    return tested.param == support::database_product::mysql ? "MySql" : "MariaDb";
+}
 
 }  // namespace chaos

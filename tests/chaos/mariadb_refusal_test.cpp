@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// MariaDB refuses the client: a password, a right, the schema, a limit. What lasts is an error at
-// once, and its sentence says what to do; what passes is waited for.
+// MariaDB or MySQL refuses the client: a password, a right, the schema, a limit. What lasts is an
+// error at once, and its sentence says what to do; what passes is waited for.
 #include "mariadb_fixture.hpp"
 
 #include <pawl/mysql.hpp>
@@ -15,9 +15,9 @@ bool says(const std::optional<failure>& failed, const std::string& words) {
     return failed && failed->sentence.find(words) != std::string::npos;
 }
 
-class MariaDbRefusal : public testing::Test, protected mariadb_fixture {
+class MySqlRefusal : public mysql_test {
 protected:
-    MariaDbRefusal() {
+    MySqlRefusal() {
         server.execute("CREATE USER plain");
         server.execute("CREATE USER guarded IDENTIFIED BY 'open sesame'");
     }
@@ -28,8 +28,9 @@ protected:
         return server.url("pawl", {}, user);
     }
 };
+INSTANTIATE_TEST_SUITE_P(On, MySqlRefusal, both_products, product_name);
 
-TEST_F(MariaDbRefusal, AWrongPasswordIsSaidAndNotShown) {
+TEST_P(MySqlRefusal, AWrongPasswordIsSaidAndNotShown) {
     for (const std::string user : {"guarded:a-wrong-one", "guarded"}) {
         const auto failed = failure_at(url_for(user));
         ASSERT_TRUE(failed.has_value());
@@ -42,7 +43,7 @@ TEST_F(MariaDbRefusal, AWrongPasswordIsSaidAndNotShown) {
     expect_pairs(locks, "it", 3);
 }
 
-TEST_F(MariaDbRefusal, AnAccountWithoutRightsIsToldWhatToRun) {
+TEST_P(MySqlRefusal, AnAccountWithoutRightsIsToldWhatToRun) {
     auto failed = failure_at(url_for("plain"));
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::refused) << failed;
@@ -56,7 +57,7 @@ TEST_F(MariaDbRefusal, AnAccountWithoutRightsIsToldWhatToRun) {
 
 // The least rights: waiters are woken, but no table can be read or written, and nothing can be
 // made; and nobody can log in as the owner.
-TEST_F(MariaDbRefusal, TheLeastRightsAreEnoughAndNoMore) {
+TEST_P(MySqlRefusal, TheLeastRightsAreEnoughAndNoMore) {
     prepare_for("plain");
     client locks = client_at(url_for("plain")), waiting = client_at(url_for("plain"));
     auto lock = locks.acquire("it", {.ttl = long_ttl});
@@ -87,12 +88,12 @@ TEST_F(MariaDbRefusal, TheLeastRightsAreEnoughAndNoMore) {
 
 // A client's account need not exist for the whole script to stop: nothing makes it without a
 // password.
-TEST_F(MariaDbRefusal, NoAccountIsMadeForTheApplication) {
+TEST_P(MySqlRefusal, NoAccountIsMadeForTheApplication) {
     EXPECT_THROW(prepare_for("nobody_knows"), support::mariadb_failure);
     EXPECT_EQ(server.number("SELECT count(*) FROM mysql.user WHERE user = 'nobody_knows'"), 0);
 }
 
-TEST_F(MariaDbRefusal, AMissingDatabaseIsMadeOnlyIfThatIsWanted) {
+TEST_P(MySqlRefusal, AMissingDatabaseIsMadeOnlyIfThatIsWanted) {
     const auto failed = failure_at(server.url("pawl", "?make_schema=no"));
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::refused) << failed;
@@ -103,7 +104,7 @@ TEST_F(MariaDbRefusal, AMissingDatabaseIsMadeOnlyIfThatIsWanted) {
 }
 
 //   six clients make the database at the same time | each of them gets its lock
-TEST_F(MariaDbRefusal, OneDatabaseIsMadeByManyClientsAtOnce) {
+TEST_P(MySqlRefusal, OneDatabaseIsMadeByManyClientsAtOnce) {
     std::atomic<int> granted = 0;
     std::vector<std::jthread> threads;
     for (int i = 0; i < 6; ++i)
@@ -116,7 +117,7 @@ TEST_F(MariaDbRefusal, OneDatabaseIsMadeByManyClientsAtOnce) {
     EXPECT_EQ(granted, 6);
 }
 
-TEST_F(MariaDbRefusal, ANewerFormatIsSaidWithItsNumber) {
+TEST_P(MySqlRefusal, ANewerFormatIsSaidWithItsNumber) {
     client locks = client_with();
     expect_pairs(locks, "it", 1);
     server.execute("UPDATE pawl.meta SET format = 7");
@@ -127,7 +128,7 @@ TEST_F(MariaDbRefusal, ANewerFormatIsSaidWithItsNumber) {
 }
 
 //   the server only reads: a try fails, an acquire waits | it accepts writes again: granted
-TEST_F(MariaDbRefusal, AReadOnlyServerIsWaitedFor) {
+TEST_P(MySqlRefusal, AReadOnlyServerIsWaitedFor) {
     prepare_for("plain");
     client locks = client_at(url_for("plain"));
     expect_pairs(locks, "it", 1);
@@ -144,7 +145,7 @@ TEST_F(MariaDbRefusal, AReadOnlyServerIsWaitedFor) {
 
 //   another server has taken over (its identity is another one): nothing is granted for the longest
 //   ttl | with after_failover=go, at once
-TEST_F(MariaDbRefusal, AnotherServerPausesGrants) {
+TEST_P(MySqlRefusal, AnotherServerPausesGrants) {
     client locks = client_with();
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     const auto old_token = lock.token();

@@ -126,6 +126,32 @@ TEST_F(PostgresFailover, AStandbyGrantsNothing) {
     EXPECT_EQ(acquired.release(), release_result::released);
 }
 
+//   W waits behind a proxy, and the old primary grants it the lock for 1.8 s. W does not learn of
+//   it in time, so the next waiter has the lock | a standby is promoted that knows only the first
+//   grant, and whose clock is behind | W asks there, during the pause: it does not have the lock
+TEST_F(PostgresFailover, AWaiterIsNotToldOfAnEarlierGrant) {
+    client locks = direct_client();
+    warm(locks);
+    const auto status_of = [this](const std::string& call) {
+        const auto rows = execute("SELECT status FROM pawl." + call);
+        return rows.front().front().value_or("null");
+    };
+    const std::string claim = "('pawl', 'it', 'w', '00000000000000aa', 'vm 1 W', NULL, 60000, ";
+    const std::string leave = "leave_1('pawl', 'it', 'w', '00000000000000aa', '', 0, true)";
+    for (const std::string mode : {"0, 0, 0, 2)", "1, 0, 0, 2)", "2, 1, 3, 2)"}) {
+        ASSERT_EQ(status_of("acquire_1" + claim + mode), "g") << mode;
+        execute(
+            "UPDATE pawl.boot SET floor = floor + (1::bigint << 47), "
+            "hold_off = clock_timestamp() + interval '1 hour'");
+        EXPECT_EQ(status_of("refresh_1" + claim + mode), "q") << mode;
+        EXPECT_NE(status_of(leave), "g") << mode;
+        execute("UPDATE pawl.boot SET hold_off = NULL");
+        EXPECT_EQ(status_of("acquire_1" + claim + mode), "g") << mode;
+        execute("UPDATE pawl.boot SET floor = floor + (1::bigint << 47)");
+        EXPECT_NE(status_of(leave), "g") << mode;
+    }
+}
+
 //   the primary freezes, the standby is promoted, a hold gets a token there | the old primary goes
 //   on, as nobody fenced it: whatever it grants has a smaller token
 TEST_F(PostgresFailover, AnOldPrimaryIssuesSmallerTokens) {

@@ -93,15 +93,17 @@ TEST_F(SentinelOutage, OfSilentSentinelsIsNamed) {
                       HasSubstr("check that the Sentinels run there")));
 }
 
-// Each Sentinel is asked many times meanwhile.
+// Each Sentinel is asked many times meanwhile. On a busy machine, another failure may come between,
+// after which this one is news again.
 TEST_F(SentinelOutage, IsLoggedOnce) {
     sentinel_group group;
     for (std::size_t i = 0; i < group.sentinel_count(); ++i)
         group.sentinel(i).kill9();
-    EXPECT_TRUE(failure_at(group.url(), 3s).has_value());
+    EXPECT_TRUE(failure_at(group.url(), 5s).has_value());
     for (std::size_t i = 0; i < group.sentinel_count(); ++i)
-        EXPECT_EQ(count_in_log("the Sentinel " + at(group.sentinel(i)) + ": Connection refused\n"),
-                  1U)
+        EXPECT_THAT(
+            count_in_log("the Sentinel " + at(group.sentinel(i)) + ": Connection refused\n"),
+            testing::AllOf(testing::Ge(1U), testing::Le(2U)))
             << client_log.text();
 }
 

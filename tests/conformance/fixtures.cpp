@@ -112,9 +112,11 @@ test_service new_postgres_service() {
 #if PAWL_WITH_MYSQL
 
 // As for PostgreSQL.
-test_service new_mariadb_service() {
+template <support::database_product Product>
+test_service new_mysql_service() {
     static const auto server = [] {
-        auto made = std::make_shared<support::mariadb_server>();
+        auto made = std::make_shared<support::mariadb_server>(
+            support::mariadb_settings{.product = Product});
         made->execute("CREATE USER locks");
         return made;
     }();
@@ -323,7 +325,7 @@ constexpr capabilities postgres_capabilities() {
 
 #if PAWL_WITH_MYSQL
 
-constexpr capabilities mariadb_capabilities() {
+constexpr capabilities mysql_capabilities() {
     auto all = redis_capabilities();
     all.loss_is_pushed = all.replica_durability = false;
     all.least_ttl = std::chrono::milliseconds(100);
@@ -416,8 +418,12 @@ std::vector<backend> all_backends() {
         {"Postgres", std::make_shared<fixture_of>(new_postgres_service, postgres_capabilities())});
 #endif
 #if PAWL_WITH_MYSQL
+    using support::database_product;
     all.push_back(
-        {"MariaDb", std::make_shared<fixture_of>(new_mariadb_service, mariadb_capabilities())});
+        {"MariaDb", std::make_shared<fixture_of>(new_mysql_service<database_product::mariadb>,
+                                                 mysql_capabilities())});
+    all.push_back({"MySql", std::make_shared<fixture_of>(new_mysql_service<database_product::mysql>,
+                                                         mysql_capabilities())});
 #endif
     return all;
 }

@@ -21,44 +21,91 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-constexpr const char* server_program = "/usr/sbin/mariadbd";
-constexpr const char* install_program = "/usr/bin/mariadb-install-db";
+// What differs between the two products.
+struct product_facts {
+    std::string name, scheme, server_program, install_program, template_folder;
+    // The same for the template and its copies. Small files are copied sooner.
+    std::vector<std::string> file_options;
+    std::vector<std::string> start_options;
+};
 
-// The same for the template and its copies. Small files are copied sooner.
-constexpr const char* file_options[] = {"--innodb-data-file-path=ibdata1:5M:autoextend",
-                                        "--innodb-log-file-size=4M"};
+const product_facts& facts_of(database_product product) {
+    static const product_facts mariadb{
+        "MariaDB",
+        "mariadb://",
+        "/usr/sbin/mariadbd",
+        "/usr/bin/mariadb-install-db",
+        PAWL_MARIADB_TEMPLATE,
+        {"--innodb-data-file-path=ibdata1:5M:autoextend", "--innodb-log-file-size=4M"},
+        {}};
+    static const product_facts mysql{
+        "MySQL",
+        "mysql://",
+        PAWL_MYSQL_SERVER,
+        PAWL_MYSQL_SERVER,
+        PAWL_MYSQL_TEMPLATE,
+        {"--innodb-data-file-path=ibdata1:5M:autoextend", "--innodb-autoextend-increment=1",
+         "--innodb-redo-log-capacity=8M", "--innodb-doublewrite=OFF", "--secure-file-priv="},
+        {"--mysqlx=OFF", "--performance-schema=OFF"}};
+    return product == database_product::mysql ? mysql : mariadb;
+}
 
-fs::path mariadb_template() {
-    if (!mariadb_server::is_installed())
-        throw std::runtime_error(std::string("NOT RUN: there is no ") + server_program +
+void install_mariadb(const product_facts& facts, const fs::path& data) {
+    std::vector<std::string> words{facts.install_program, "--no-defaults",
+                                   "--datadir=" + data.string(),
+                                   "--auth-root-authentication-method=normal", "--skip-test-db"};
+    words.insert(words.end(), facts.file_options.begin(), facts.file_options.end());
+    run_as_server_user(words);
+}
+
+// Without names of hosts, root@localhost cannot connect to 127.0.0.1.
+void install_mysql(const product_facts& facts, const fs::path& data) {
+    const temp_folder folder;
+    const auto script = folder.file("init.sql");
+    std::ofstream(script) << "CREATE USER root@'127.0.0.1';\n"
+                             "GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n";
+    give_to_server_user(folder.path());
+    std::vector<std::string> words{facts.install_program,       "--no-defaults",
+                                   "--initialize-insecure",     "--init-file=" + script,
+                                   "--auto-generate-certs=OFF", "--datadir=" + data.string()};
+    words.insert(words.end(), facts.file_options.begin(), facts.file_options.end());
+    run_as_server_user(words);
+}
+
+fs::path data_template(database_product product) {
+    const auto& facts = facts_of(product);
+    if (!mariadb_server::is_installed(product))
+        throw std::runtime_error("NOT RUN: there is no " + facts.server_program +
                                  "; ./dev test installs it.");
-    return folder_made_once(PAWL_MARIADB_TEMPLATE, [](const fs::path& data) {
-        std::vector<std::string> words{
-            install_program, "--no-defaults", "--datadir=" + data.string(),
-            "--auth-root-authentication-method=normal", "--skip-test-db"};
-        words.insert(words.end(), std::begin(file_options), std::end(file_options));
-        run_as_server_user(words);
+    return folder_made_once(facts.template_folder, [&](const fs::path& data) {
+        if (product == database_product::mysql)
+            install_mysql(facts, data);
+        else
+            install_mariadb(facts, data);
     });
 }
 
 }  // namespace
 
-bool mariadb_server::is_installed() {
-    return fs::exists(server_program) && fs::exists(install_program);
+bool mariadb_server::is_installed(database_product product) {
+    const auto& facts = facts_of(product);
+    return fs::exists(facts.server_program) && fs::exists(facts.install_program);
 }
 
-mariadb_server::mariadb_server(std::vector<std::string> options, variables environment)
-    : options_(std::move(options)),
-      environment_(std::move(environment)),
-      folder_(parent_of_data()) {
+mariadb_server::mariadb_server(mariadb_settings settings)
+    : settings_(std::move(settings)), folder_(parent_of_data()) {
     give_to_server_user(folder_.path());
-    copy_for_server_user(mariadb_template(), folder_.file("data"));
+    copy_for_server_user(data_template(settings_.product), folder_.file("data"));
+    if (settings_.prepare) {
+        settings_.prepare(folder_.file("data"));
+        give_to_server_user(folder_.file("data"));
+    }
     // Another program may take the port between the check and the start.
     for (int attempt = 0; attempt < 10; ++attempt) {
         port_ = free_port();
         if (try_start()) return;
     }
-    throw std::runtime_error("MariaDB does not start: " + log());
+    throw std::runtime_error(facts_of(settings_.product).name + " does not start: " + log());
 }
 
 mariadb_server::~mariadb_server() {
@@ -67,7 +114,8 @@ mariadb_server::~mariadb_server() {
 
 std::string mariadb_server::url(const std::string& database, const std::string& more,
                                 const std::string& user) const {
-    return "mariadb://" + user + "@127.0.0.1:" + std::to_string(port_) + "/" + database + more;
+    return facts_of(settings_.product).scheme + user + "@127.0.0.1:" + std::to_string(port_) + "/" +
+           database + more;
 }
 
 std::string mariadb_server::log() const {
@@ -114,7 +162,8 @@ void mariadb_server::start() {
 bool mariadb_server::is_running() { return process_ && process_->is_running(); }
 
 bool mariadb_server::try_start() {
-    std::vector<std::string> words{server_program,
+    const auto& facts = facts_of(settings_.product);
+    std::vector<std::string> words{facts.server_program,
                                    "--no-defaults",
                                    "--datadir=" + folder_.file("data"),
                                    "--port=" + std::to_string(port_),
@@ -124,10 +173,11 @@ bool mariadb_server::try_start() {
                                    "--pid-file=" + folder_.file("pid"),
                                    "--innodb-buffer-pool-size=16M",
                                    "--skip-name-resolve"};
-    words.insert(words.end(), std::begin(file_options), std::end(file_options));
-    words.insert(words.end(), options_.begin(), options_.end());
+    for (const auto* each : {&facts.file_options, &facts.start_options})
+        words.insert(words.end(), each->begin(), each->end());
+    words.insert(words.end(), settings_.options.begin(), settings_.options.end());
     process_.emplace(pawl::conformance::launch_options{.arguments = as_server_user(words),
-                                                       .environment = environment_,
+                                                       .environment = settings_.environment,
                                                        .output_file = folder_.file("log"),
                                                        .folder = folder_.path().string()});
     bool is_ready = false;

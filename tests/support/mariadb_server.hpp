@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A private MariaDB server for tests, with its own folder and its own free port on 127.0.0.1. The
-// destructor ends it.
+// A private MariaDB or MySQL server for tests, with its own folder and its own free port on
+// 127.0.0.1. The destructor ends it.
 #pragma once
 
 #include "mariadb_client.hpp"
@@ -11,6 +11,8 @@
 #include <conformance/process.hpp>
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,21 +20,29 @@
 
 namespace support {
 
+enum class database_product { mariadb, mysql };
+
+struct mariadb_settings {
+    std::vector<std::string> options{};  // of the server, such as "--max-connections=20"
+    database_product product = database_product::mariadb;
+    std::vector<std::pair<std::string, std::string>> environment{};  // names and values
+    // May add files to the new data folder.
+    std::function<void(const std::filesystem::path&)> prepare{};
+};
+
 // Not thread-safe.
 class mariadb_server {
 public:
-    [[nodiscard]] static bool is_installed();
-
-    using variables = std::vector<std::pair<std::string, std::string>>;
-    // With options of mariadbd, such as "--max-connections=20", and environment variables. Throws
-    // std::runtime_error, whose text begins with "NOT RUN: ", if MariaDB is not installed.
-    explicit mariadb_server(std::vector<std::string> options = {}, variables environment = {});
+    // Throws std::runtime_error, whose text begins with "NOT RUN: ", if the product is not
+    // installed.
+    explicit mariadb_server(mariadb_settings settings = {});
+    [[nodiscard]] static bool is_installed(database_product product = database_product::mariadb);
     ~mariadb_server();
     mariadb_server(const mariadb_server&) = delete;
     mariadb_server& operator=(const mariadb_server&) = delete;
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    // mariadb://USER@127.0.0.1:PORT/DATABASE, followed by `more`.
+    // mysql://USER@127.0.0.1:PORT/DATABASE, or mariadb://…, followed by `more`.
     [[nodiscard]] std::string url(const std::string& database = "pawl",
                                   const std::string& more = {},
                                   const std::string& user = "root") const;
@@ -52,7 +62,7 @@ public:
     void start();   // on the same port
     // For the next start.
     void add_options(const std::vector<std::string>& more) {
-        options_.insert(options_.end(), more.begin(), more.end());
+        settings_.options.insert(settings_.options.end(), more.begin(), more.end());
     }
     [[nodiscard]] bool is_running();
     [[nodiscard]] pid_t pid() const noexcept { return process_->pid(); }
@@ -60,8 +70,7 @@ public:
 private:
     [[nodiscard]] bool try_start();
 
-    std::vector<std::string> options_;
-    variables environment_;
+    mariadb_settings settings_;
     temp_folder folder_;  // in memory, if there is enough
     std::uint16_t port_ = 0;
     bool is_frozen_ = false;

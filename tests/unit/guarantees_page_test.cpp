@@ -135,13 +135,16 @@ TEST(GuaranteesPage, HasTheRowsOfPostgres) {
 TEST(GuaranteesPage, HasTheRowsOfMySql) {
     pawl::mysql::options going;
     going.after_failover = pawl::mysql::after_failover::go;
-    pawl::mysql::server_state state;
+    pawl::mysql::server_state state, node;
+    node.cluster = pawl::mysql::server_state::cluster_kind::galera;
     for (const char* flush : {"1", "2"}) {
-        state.flush = flush;
+        state.flush = node.flush = flush;
         const auto row = assess(state, {}, "").guarantees;
         const auto without_pause = assess(state, going, "").guarantees;
         expect_on_page(line(row, table_cell(row.failover) + "; with `after_failover=go` " +
                                      table_cell(without_pause.failover)));
+        const auto cluster_row = assess(node, {}, "").guarantees;
+        expect_on_page(line(cluster_row, table_cell(cluster_row.failover)));
     }
 }
 

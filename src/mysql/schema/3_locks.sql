@@ -85,6 +85,25 @@ begin
     select l_format, if(is_standby, 't', 'f'), l_timeline, remaining, connection_id(), now;
 end//
 
+-- Ends a hold of the caller from an earlier timeline: it may have ended there, and others may have
+-- followed, which this server does not know.
+create procedure @.end_earlier(p_ns varbinary(64), p_name varbinary(1536), p_owner varbinary(64),
+    p_floor bigint)
+begin
+    declare token bigint;
+    declare expires datetime(6);
+    declare is_exclusive boolean;
+    call @.get_hold(p_ns, p_name, p_owner, token, expires, is_exclusive);
+    if token < p_floor then
+        if is_exclusive then
+            call @.clear_owner(p_ns, p_name);
+        else
+            delete from @.holder where ns = p_ns and name = p_name and owner = p_owner;
+            call @.count_holders(p_ns, p_name);
+        end if;
+    end if;
+end//
+
 -- An attempt with its place in the queue: `p_place` is n none, k kept, l lost. `p_wait`: 0 no
 -- place, 1 a place for as long as the connection lives, 2 a place for 4 s. The row of the name is
 -- locked.
@@ -114,6 +133,7 @@ main: begin
             update @.lock k set k.total = p_known_total where k.ns = p_ns and k.name = p_name;
         end if;
     end if;
+    call @.end_earlier(p_ns, p_name, p_owner, p_floor);
     call @.serve(p_ns, p_name, p_owner, p_client);
     call @.get_hold(p_ns, p_name, p_owner, p_token, expires, fits);
     if p_token is null and p_hold_off is null then
@@ -266,6 +286,10 @@ begin
         start transaction;
         select 1 into present from @.lock k where k.ns = p_ns and k.name = p_name for update;
         if present is null then set status = 'e'; commit; leave main; end if;
+        if p_keep then
+            call @.enter(floor, hold_off, most_ttl);
+            call @.end_earlier(p_ns, p_name, p_owner, coalesce(floor, 9223372036854775807));
+        end if;
         call @.expire(p_ns, p_name);
         select k.waiting into l_waiting from @.lock k where k.ns = p_ns and k.name = p_name;
         if l_waiting > 0 then

@@ -4,8 +4,8 @@
 -- The other procedures about locks.
 delimiter //
 
--- All of the exclusive locks or none: no row is none. A claim is a name and an owner. Locks the rows
--- in the order of their names; the core names each lock once.
+-- All of the exclusive locks or none: no row is none. A claim is a name and an owner. Locks the
+-- rows in the order of their names; the core names each lock once.
 create procedure @.acquire_batch_1(p_ns varbinary(64), p_claims longtext character set utf8mb4,
     p_client varbinary(16), p_who varbinary(2000), p_ttl int)
 begin
@@ -229,11 +229,9 @@ begin
     declare has_message int;
     declare exit handler for sqlexception begin rollback; resignal; end;
     if coalesce(is_used_lock(listener), 0) <> connection_id() then
-        -- As hello_1: with other defaults, it would lock the messages, or never see new ones.
+        -- In place of the server's defaults: a read must end without locks.
         set autocommit = 1;
         set session transaction isolation level read committed;
-        set session innodb_lock_wait_timeout = 1;
-        set session wait_timeout = 60;
         do get_lock(listener, 5);
     end if;
     while i < json_length(p_read) do

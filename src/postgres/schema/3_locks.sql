@@ -54,6 +54,20 @@ create function @.remember_ttl(p_ttl int) returns void language sql volatile as 
     update @.boot set most_ttl = p_ttl where most_ttl < p_ttl
 $$;
 
+-- Ends a hold of the caller from an earlier timeline: it may have ended there, and others may have
+-- followed, which this server does not know.
+create function @.end_earlier(p_ns text, p_name text, p_owner text, p_floor bigint) returns void
+language plpgsql as $$
+begin
+    update @.lock k set owner = null, client = null, who = null, value = null
+        where k.ns = p_ns and k.name = p_name and k.owner = p_owner and k.fence < p_floor;
+    delete from @.holder h
+        where h.ns = p_ns and h.name = p_name and h.owner = p_owner and h.token < p_floor;
+    if found then
+        update @.lock k set holders = k.holders - 1 where k.ns = p_ns and k.name = p_name;
+    end if;
+end $$;
+
 -- An attempt with its place in the queue: `p_place` is n none, k kept, l lost. `p_wait`: 0 no
 -- place, 1 a place for as long as the connection lives, 2 a place for 4 s.
 create function @.attempt(p_ns text, p_name text, p_owner text, p_client text, p_who text,
@@ -90,6 +104,9 @@ begin
         end if;
         update @.lock k set total = attempt.total where k.ns = p_ns and k.name = p_name
             and k.total is null;
+    end if;
+    if l.owner = p_owner or l.holders > 0 then
+        perform @.end_earlier(p_ns, p_name, p_owner, b.floor);
     end if;
     l := @.serve(p_ns, p_name, p_owner, p_client);
     if l.owner = p_owner then
@@ -210,6 +227,10 @@ begin
         or not @.is_alive(p_claimed_by, p_client);
     perform 1 from @.lock k where k.ns = p_ns and k.name = p_name for update;
     if not found then status := 'e'; return; end if;
+    if p_keep then
+        perform @.end_earlier(p_ns, p_name, p_owner,
+            coalesce((select b.floor from @.boot b), 9223372036854775807));
+    end if;
     l := @.expire(p_ns, p_name);
     if l.waiting > 0 then
         delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.owner = p_owner

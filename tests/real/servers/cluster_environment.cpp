@@ -53,8 +53,8 @@ public:
               [this](const look_replies& replies) { return read_cluster_node(replies, slots_); }) {}
 
     // Redisson's tokens are a counter in the master.
-    [[nodiscard]] client_access access(safeguards chosen) override {
-        const bool is_naive = chosen == safeguards::naive;
+    [[nodiscard]] client_access access(safeguards wanted) override {
+        const bool is_naive = wanted == safeguards::naive;
         return {.url = group_.url(is_naive ? "?layout=redisson" : ""), .has_readers = !is_naive};
     }
 

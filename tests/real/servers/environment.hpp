@@ -51,7 +51,7 @@ public:
     virtual ~environment() = default;
 
     // For `naive`, it also changes the settings of the servers.
-    [[nodiscard]] virtual client_access access(safeguards chosen) = 0;
+    [[nodiscard]] virtual client_access access(safeguards wanted) = 0;
     // Where client process i runs.
     [[nodiscard]] virtual support::machine client_machine(std::size_t index) const = 0;
     // The faults can be run while the environment lives, one at a time. Their names are those of

@@ -22,8 +22,8 @@ public:
 
     // Without safeguards, the server writes its log every 10 s. Only holds that outlast a crash
     // show it.
-    [[nodiscard]] client_access access(safeguards chosen) override {
-        is_lazy_ = chosen == safeguards::naive;
+    [[nodiscard]] client_access access(safeguards wanted) override {
+        is_lazy_ = wanted == safeguards::naive;
         if (is_lazy_) {
             server_.add_options(
                 {"--innodb-flush-log-at-trx-commit=0", "--innodb-flush-log-at-timeout=10"});
@@ -101,7 +101,7 @@ private:
 
     const environment_options options_;
     support::moved_clock clock_;
-    support::mariadb_server server_{{}, clock_.environment()};
+    support::mariadb_server server_{{.environment = clock_.environment()}};
     bool is_lazy_ = false;
     std::vector<memory_loss> losses_;
 };

@@ -38,8 +38,8 @@ public:
 
     // Without safeguards, a crash forgets the last commits, and a failover has no pause. Only holds
     // that outlast these show it.
-    [[nodiscard]] client_access access(safeguards chosen) override {
-        const bool is_naive = chosen == safeguards::naive;
+    [[nodiscard]] client_access access(safeguards wanted) override {
+        const bool is_naive = wanted == safeguards::naive;
         if (is_naive) make_commits_lazy();
         return {.url = "postgresql://postgres@127.0.0.1:" + std::to_string(servers_[0].port()) +
                        ",127.0.0.1:" + std::to_string(servers_[1].port()) + "/" + database +

@@ -38,9 +38,9 @@ public:
         begin_set("new", start);
     }
 
-    [[nodiscard]] client_access access(safeguards chosen) override {
+    [[nodiscard]] client_access access(safeguards wanted) override {
         client_access result{.url = url_};
-        if (chosen == safeguards::naive) {
+        if (wanted == safeguards::naive) {
             result.counters = sockets_of(nodes);
             result.has_readers = false;
         }

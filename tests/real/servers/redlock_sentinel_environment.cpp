@@ -32,9 +32,9 @@ public:
         begin_set_from(client_, url_, "new", start);
     }
 
-    [[nodiscard]] client_access access(safeguards chosen) override {
+    [[nodiscard]] client_access access(safeguards wanted) override {
         client_access result{.url = url_};
-        if (chosen == safeguards::naive) {
+        if (wanted == safeguards::naive) {
             result.counters = sockets();
             result.has_readers = false;
         }

@@ -62,8 +62,8 @@ sentinel_environment::sentinel_environment(const environment_options& options,
 }
 
 // Redisson's tokens are a counter in the master.
-client_access sentinel_environment::access(safeguards chosen) {
-    const bool is_naive = chosen == safeguards::naive;
+client_access sentinel_environment::access(safeguards wanted) {
+    const bool is_naive = wanted == safeguards::naive;
     return {.url = group_.url(is_naive ? "?layout=redisson" : ""), .has_readers = !is_naive};
 }
 

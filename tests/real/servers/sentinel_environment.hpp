@@ -31,7 +31,7 @@ public:
     explicit sentinel_environment(const environment_options& options,
                                   std::size_t other_servers = 0);
 
-    [[nodiscard]] client_access access(safeguards chosen) override;
+    [[nodiscard]] client_access access(safeguards wanted) override;
     // A server knows that it is the master, and the Sentinels know with which epoch.
     [[nodiscard]] std::vector<server_period> history() override;
     [[nodiscard]] std::vector<pid_t> server_processes() override;

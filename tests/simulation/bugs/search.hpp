@@ -21,11 +21,18 @@ struct known_find {
     std::uint64_t seed;
 };
 inline constexpr std::array known_finds{
-    known_find{"stale_readers_token", 3618},         known_find{"memory_needed_before_write", 388},
-    known_find{"undo_waits_for_first_server", 371},  known_find{"counters_of_earlier_run", 2210},
-    known_find{"reader_renewed_after_writer", 1564}, known_find{"barrier_not_raised", 1137},
-    known_find{"one_token_for_several", 435},        known_find{"replication_not_compared", 457},
+    known_find{"stale_readers_token", 3618},
+    known_find{"memory_needed_before_write", 388},
+    known_find{"undo_waits_for_first_server", 371},
+    known_find{"counters_of_earlier_run", 2210},
+    known_find{"reader_renewed_after_writer", 1564},
+    known_find{"barrier_not_raised", 1137},
+    known_find{"one_token_for_several", 435},
+    known_find{"replication_not_compared", 457},
     known_find{"releases_ended_by_move", 230},
+    known_find{"grants_async", 1790},
+    known_find{"hand_offs_async", 2994},
+    known_find{"earlier_claim_kept", 371},
 };
 
 // Each change of the library moves the scenarios that show a rare bug, so the search is much longer

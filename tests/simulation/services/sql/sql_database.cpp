@@ -111,11 +111,20 @@ public:
     }
     // Nothing is served during a pause after a failover.
     [[nodiscard]] const waiter_row* first_waiter() const {
-        return lock_.queue.empty() || database_.is_pausing() ? nullptr : &lock_.queue.front();
+        if (lock_.queue.empty() || database_.is_pausing()) return nullptr;
+        auto& first = lock_.queue.front();
+        const auto end = lock_.place_ends.find(first.owner);
+        first.has_expired = end != lock_.place_ends.end() && end->second <= now();
+        return &first;
     }
-    void enqueue(const waiter_row& waiter) { lock_.queue.push_back(waiter); }
+    void enqueue(const waiter_row& waiter) {
+        lock_.queue.push_back(waiter);
+        extend_place(waiter.owner);
+    }
     bool refresh_waiter(const std::string& owner) {
-        return std::ranges::count(lock_.queue, owner, &waiter_row::owner) > 0;
+        const bool has_place = std::ranges::count(lock_.queue, owner, &waiter_row::owner) > 0;
+        if (has_place) extend_place(owner);
+        return has_place;
     }
     void erase_waiter(const std::string& owner) {
         std::erase_if(lock_.queue, [&](const auto& each) { return each.owner == owner; });
@@ -156,9 +165,22 @@ public:
         step_.messages.emplace_back(session_of(holder.client), "f " + holder.owner + ' ' + name_);
     }
 
+    // A hold of an earlier timeline may have ended there, and others may have followed.
+    void end_earlier(const std::string& owner) {
+        const auto is_earlier = [&](const auto& each) {
+            return each.owner == owner && timeline_of(each.client) != database_.timeline_;
+        };
+        std::erase_if(lock_.holders, is_earlier);
+        std::erase_if(holders_, is_earlier);
+    }
+
     [[nodiscard]] sql_lock& lock() noexcept { return lock_; }
 
 private:
+    void extend_place(const std::string& owner) {
+        if (database_.is_shared_) lock_.place_ends[owner] = now() + 4s;
+    }
+
     sql_database& database_;
     step& step_;
     sql_lock& lock_;
@@ -193,7 +215,7 @@ std::shared_ptr<sql_link> sql_database::open(simulated_process& process, std::st
         boot_ = ++boots_;
         const bool has_failed_over = present_.timeline != timeline_;
         if (has_failed_over && bug_ != sql_bug::no_hold_off)
-            hold_off_until_ = clock() + present_.most_ttl;
+            present_.hold_off = clock() + present_.most_ttl;
         present_.timeline = timeline_;
         commit(true);
     }
@@ -201,8 +223,8 @@ std::shared_ptr<sql_link> sql_database::open(simulated_process& process, std::st
     made->client = std::move(client);
     made->process = &process;
     links_.push_back(made);
-    facts = {made->client, true, *boot_, clock_us(),
-             std::max(duration(), duration(hold_off_until_ - clock()))};
+    facts = {made->client, !is_shared_, *boot_, clock_us(),
+             std::max(duration(), duration(present_.hold_off - clock()))};
     return made;
 }
 
@@ -256,6 +278,7 @@ void sql_database::tell_first(step& done, const sql_lock& lock) const {
 }
 
 void sql_database::notify(const step& done) {
+    if (is_shared_) return;
     for (const auto& [client, text] : done.messages)
         for (const auto& link : links_) {
             if (link->client != client || !link->is_open) continue;
@@ -287,8 +310,9 @@ std::vector<sql::row> sql_database::carry_out(step& done) {
     }
     if (request.function == "leave") {
         const auto& claimed_by = text_in(request, 4);
-        const bool is_over = bug_ == sql_bug::undo_once || claimed_by.empty() ||
+        const bool is_over = bug_ == sql_bug::undo_once || is_shared_ || claimed_by.empty() ||
                              claimed_by == done.link.client || !is_alive(claimed_by);
+        if (number_in(request, 6) != 0) table.end_earlier(text_in(request, 2));
         const auto kept = lease.leave(done.requested(0, 5), number_in(request, 6) != 0);
         const bool has_it = kept && kept->outcome == core::attempt_result::kind::granted;
         if (!has_it) return {{"r", std::nullopt, std::nullopt, text_of(is_over)}};
@@ -315,7 +339,9 @@ std::vector<sql::row> sql_database::attempt(step& done) {
     requested.total_permits = static_cast<std::uint32_t>(number_in(request, 9));
     const bool may_wait = number_in(request, 10) != 0;
     present_.most_ttl = std::max(present_.most_ttl, requested.ttl);
+    processes_[requested.owner] = done.link.process;
     rows table(*this, done, requested.name);
+    if (bug_ != sql_bug::earlier_claim_kept) table.end_earlier(requested.owner);
     core::lease_table lease(table, table.now());
     core::attempt_result result;
     const auto own =
@@ -327,7 +353,7 @@ std::vector<sql::row> sql_database::attempt(step& done) {
         if (!table.refresh_waiter(requested.owner)) table.enqueue(table.row_of(requested));
         result.outcome = core::attempt_result::kind::waiting;
         result.expires =
-            table.holders().empty() ? hold_off_until_ : core::first_expiry(table.holders());
+            table.holders().empty() ? present_.hold_off : core::first_expiry(table.holders());
     }
     if (result.outcome == core::attempt_result::kind::granted)
         return {{"g", text_of(static_cast<std::int64_t>(result.token.value())),
@@ -335,8 +361,8 @@ std::vector<sql::row> sql_database::attempt(step& done) {
                  text_of(clock_us())}};
     const auto first_end = core::first_expiry(table.holders());
     const auto remaining = first_end != time_point::max() ? milliseconds(first_end - clock())
-                           : is_pausing()                 ? milliseconds(hold_off_until_ - clock())
-                                                          : std::optional<std::string>();
+                           : is_pausing() ? milliseconds(present_.hold_off - clock())
+                                          : std::optional<std::string>();
     if (result.outcome == core::attempt_result::kind::not_queued)
         return {{"b", std::nullopt, remaining}};
     return {{"q", std::nullopt, remaining, text_of(result.is_first), std::nullopt,
@@ -389,94 +415,6 @@ std::vector<sql::row> sql_database::inspect(step& done) {
                           text_of(static_cast<std::int64_t>(each.token.value())), "0",
                           milliseconds(each.expires - clock())});
     return answer;
-}
-
-bool sql_database::is_alive(const std::string& client) const {
-    return std::ranges::any_of(links_, [&](const auto& each) {
-        return each->client == client && each->is_open && each->is_present;
-    });
-}
-
-// What is flushed includes all commits before.
-void sql_database::commit(bool is_flushed) {
-    if (is_flushed)
-        flushed_ = present_;
-    else
-        loop_.schedule_after(instant(random_.between(0, 600'000'000)), [this, boot = boots_] {
-            if (boot == boots_ && is_up_) flushed_ = present_;
-        });
-    replicate_later();
-}
-
-void sql_database::replicate_later() {
-    if (std::exchange(is_replicating_, true)) return;
-    const auto longest = is_wild_ ? 2'000'000'000 : 5'000'000;
-    loop_.schedule_after(instant(random_.between(0, longest)), [this, timeline = timeline_] {
-        is_replicating_ = false;
-        if (timeline == timeline_) standby_ = flushed_;
-    });
-}
-
-void sql_database::end_at_database(const std::shared_ptr<sql_link>& link) {
-    if (!std::exchange(link->is_open, false)) return;
-    std::erase(links_, link);
-    deliver(*link->process, loop_.now() + packet_delay(), [link] {
-        link->process->post([link] {
-            if (link->user != nullptr) link->user->end();
-        });
-    });
-}
-
-void sql_database::kill(const simulated_process& process) {
-    for (const auto& each : std::vector(links_))
-        if (each->process == &process) close(each);
-}
-
-bool sql_database::end_a_session() {
-    if (links_.empty()) return false;
-    const auto link = links_[random_.below(links_.size())];
-    if (random_.happens(0.5)) {
-        end_at_database(link);
-    } else {
-        // The client notices first: what it had sent may be carried out seconds later.
-        link->sent_until =
-            std::max(link->sent_until, loop_.now() + instant(random_.between(0, 3'000'000'000)));
-        link->process->post([link] {
-            if (link->user != nullptr) link->user->end();
-        });
-    }
-    return true;
-}
-
-void sql_database::go_down(instant length, bool keeps_connections) {
-    boot_.reset();
-    hold_off_until_ = {};
-    for (const auto& each : std::vector(links_)) {
-        each->is_present = false;
-        if (!keeps_connections) end_at_database(each);
-    }
-    if (keeps_connections) return;
-    is_up_ = false;
-    up_at_ = loop_.now() + length;
-    loop_.schedule_at(up_at_, [this] { is_up_ = loop_.now() >= up_at_; });
-}
-
-void sql_database::crash(instant length, bool keeps_connections) {
-    present_ = flushed_;
-    go_down(length, keeps_connections);
-}
-
-void sql_database::fail_over(instant length) {
-    present_ = flushed_ = standby_;
-    ++timeline_;
-    behind_ += instant(random_.between(0, 3'000'000'000));
-    go_down(length, false);
-}
-
-bool sql_database::is_free(const std::string& name) {
-    if (!is_up_ || is_pausing()) return false;
-    return std::ranges::none_of(present_.locks[name].holders,
-                                [&](const auto& each) { return each.expires > clock(); });
 }
 
 }  // namespace pawl::simulation

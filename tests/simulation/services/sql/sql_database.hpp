@@ -47,7 +47,6 @@ struct sql_link {
     std::string client;
     simulated_process* process = nullptr;
     bool is_open = true;                     // at the database, which carries out its requests
-    bool is_present = true;                  // at the database: its waiters are alive
     instant sent_until{}, answered_until{};  // the bytes of each direction keep their order
     simulated_session* user = nullptr;       // null: its client has ended it
 };
@@ -56,6 +55,7 @@ struct sql_link {
 struct sql_lock {
     std::vector<core::holder_row<std::string>> holders;
     std::deque<core::waiter_row<std::string>> queue;
+    std::map<std::string, time_point> place_ends;  // of waiters behind a proxy, by their owners
     std::uint32_t total = 0;
     std::uint64_t fence = 0;
 };
@@ -67,6 +67,18 @@ struct sql_contents {
     // The schema begins with a ttl that is longer than usual ones, since a standby that is promoted
     // may lack the newest of them. The scenarios have no longer one.
     duration most_ttl = std::chrono::seconds(10);
+    // Until then nothing is granted, after a failover. A crash does not end it.
+    time_point hold_off{};
+};
+
+// A row of a holder whose lease has not ended.
+struct live_hold {
+    std::string owner;
+    const simulated_process* process = nullptr;  // that asked for it
+    lock_mode mode = lock_mode::exclusive;
+    std::uint64_t token = 0;
+    // It outlived a crash or a failover, which may have taken its release back.
+    bool is_restored = false;
 };
 
 class sql_database {
@@ -78,6 +90,8 @@ public:
 
     // The faults.
     void set_wild(bool is_wild) noexcept { is_wild_ = is_wild; }
+    // A proxy shares its sessions: no messages, no presence, and a restart ends no connection.
+    void set_shared(bool is_shared) noexcept { is_shared_ = is_shared; }
     // The network keeps the program's packets back.
     void cut_off(const simulated_process& process) { cut_off_.insert(&process); }
     void reconnect(const simulated_process& process);
@@ -85,12 +99,13 @@ public:
     void kill(const simulated_process& process);
     // False: there is no open session.
     bool end_a_session();
-    void crash(instant length, bool keeps_connections);
+    void crash(instant length);
     // To a standby that lags, whose clock is behind.
     void fail_over(instant length);
 
     // For the rules. Whether the lock has no live hold, and might be granted.
     [[nodiscard]] bool is_free(const std::string& name);
+    [[nodiscard]] std::vector<live_hold> live_holds(const std::string& name);
     [[nodiscard]] bool is_reachable(const simulated_process& process) const {
         return is_up_ && !cut_off_.contains(&process);
     }
@@ -122,7 +137,8 @@ private:
     void deliver(const simulated_process& process, instant when, task packet);
     void end_at_database(const std::shared_ptr<sql_link>& link);
     [[nodiscard]] bool is_alive(const std::string& client) const;
-    [[nodiscard]] bool is_pausing() const noexcept { return hold_off_until_ > clock(); }
+    // Until a session has said hello, nobody knows whether it must pause.
+    [[nodiscard]] bool is_pausing() const noexcept { return !boot_ || present_.hold_off > clock(); }
     void run_request(const std::shared_ptr<sql_link>& link, const sql::call& request,
                      const answer_handler& on_answer);
     [[nodiscard]] std::vector<sql::row> carry_out(step& done);
@@ -133,20 +149,22 @@ private:
     void notify(const step& done);
     void commit(bool is_flushed);
     void replicate_later();
-    void go_down(instant length, bool keeps_connections);
+    void restore(const sql_contents& kept);
+    void go_down(instant length);
 
     scheduler& loop_;
     prng random_;
     const sql_bug bug_;
-    bool is_wild_ = false;
+    bool is_wild_ = false, is_shared_ = false;
     sql_contents present_, flushed_, standby_;
     int timeline_ = 1, boots_ = 0;
     std::optional<int> boot_;  // the row of @.boot
     bool is_up_ = true, is_replicating_ = false;
     instant up_at_{};
     duration behind_{};
-    time_point hold_off_until_{};
     std::vector<std::shared_ptr<sql_link>> links_;
+    std::map<std::string, const simulated_process*> processes_;  // by the owners of claims
+    std::set<std::string> restored_;                             // owners
     std::set<const simulated_process*> cut_off_;
     std::map<const simulated_process*, std::deque<task>> kept_back_;
 };

@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 using namespace std::chrono_literals;
@@ -22,6 +24,9 @@ constexpr std::uint32_t total_permits = 3;
 constexpr duration longest_ttl = 10s;
 // From a transaction until a program knows of it.
 constexpr auto longest_delivery = 500ms;
+// Of a hold that nobody knows, in a program that reaches the undisturbed database: an answer is
+// waited for during 5 s.
+constexpr auto longest_undo = 8s;
 
 world_settings settings_of(std::uint64_t seed) {
     return {.seed = seed,
@@ -103,15 +108,18 @@ public:
           holds_(loop_),
           database_(loop_, random_.fork(), bug) {
         database_.set_wild(is_wild());
+        database_.set_shared(is_shared());
         start();
     }
     // The sessions use the database until they end.
     ~sql_scenario() override { programs_.clear(); }
 
 private:
-    // The database. Three of ten scenarios have no faults, two only ends of sessions.
+    // The database. Three of ten scenarios have no faults, two only ends of sessions. In two of
+    // those with all faults, a proxy shares its sessions.
     [[nodiscard]] bool is_gentle() const noexcept { return kind_ < 3; }
     [[nodiscard]] bool is_wild() const noexcept { return kind_ >= 5; }
+    [[nodiscard]] bool is_shared() const noexcept { return kind_ >= 8; }
     service connect(simulated_process& process) override { return database_.connect(process); }
     void cut_off(simulated_process& process) override { database_.cut_off(process); }
     void reconnect(simulated_process& process) override { database_.reconnect(process); }
@@ -144,11 +152,16 @@ private:
     void check_loss(const believed_hold& lost) override;
     void check_failure(const attempt& failed, const boost::system::error_code& ec) override;
     void observe_lock(const std::string& name, observation& seen) override;
+    // The rules for the rows.
+    void check_rows(const std::string& name);
+    [[nodiscard]] bool is_abandoned(const std::string& name, const live_hold& row) const;
 
     const std::size_t kind_;
     sql_checker holds_;
     sql_database database_;
     instant disturbed_at_{-1h};
+    // Since when, by the name of the lock and the owner.
+    std::map<std::string, std::map<std::string, std::optional<instant>>> abandoned_;
 };
 
 lock_options sql_scenario::choose(user& caller, attempt& made) {
@@ -205,6 +218,7 @@ void sql_scenario::check_failure(const attempt& failed, const boost::system::err
 // When nothing disturbs the waiters, a free lock is granted soon; else at the latest when they look
 // again after the lease that they know.
 void sql_scenario::observe_lock(const std::string& name, observation& seen) {
+    check_rows(name);
     const bool is_wanted = std::ranges::any_of(attempts_, [&](const auto& each) {
         return each->names.front() == name && !each->by->is_dead &&
                !each->by->process.is_paused() && database_.is_reachable(each->by->process);
@@ -213,6 +227,32 @@ void sql_scenario::observe_lock(const std::string& name, observation& seen) {
     if (!lasts(seen.nobody_gets_it, is_wanted && database_.is_free(name), longest)) return;
     if (loop_.now() - disturbed_at_ > longest)
         fail("somebody waits for the lock " + name + ", which is free");
+}
+
+void sql_scenario::check_rows(const std::string& name) {
+    const auto live = database_.live_holds(name);
+    if (live.size() > 1 && std::ranges::count(live, lock_mode::exclusive, &live_hold::mode) > 0)
+        fail("the table has an exclusive hold of " + name + " beside another");
+    auto& abandoned = abandoned_[name];
+    std::erase_if(abandoned, [&](const auto& each) {
+        return std::ranges::count(live, each.first, &live_hold::owner) == 0;
+    });
+    for (const auto& each : live)
+        if (lasts(abandoned[each.owner], is_abandoned(name, each), longest_undo) &&
+            loop_.now() - disturbed_at_ > longest_undo)
+            fail("nobody knows a hold of " + name + ", and nobody undoes it");
+}
+
+// Of an attempt that was given up, or of a user that released it.
+bool sql_scenario::is_abandoned(const std::string& name, const live_hold& row) const {
+    const auto by =
+        std::ranges::find(programs_, row.process, [](const auto& each) { return &each->process; });
+    if (row.is_restored || by == programs_.end() || (*by)->is_dead || (*by)->process.is_paused() ||
+        !database_.is_reachable((*by)->process))
+        return false;
+    return std::ranges::none_of(holds_.all(), [&](const auto& each) {
+        return each->name == name && each->token == row.token && !each->ended_at;
+    });
 }
 
 void sql_scenario::disturb() {
@@ -227,16 +267,12 @@ void sql_scenario::disturb() {
 
 void sql_scenario::inject_fault() {
     note_disturbance();
-    switch (is_wild() ? random_.below(8) : 0) {
+    // What a proxy hides from its clients is mostly a failover.
+    switch (is_wild() ? random_.below(is_shared() ? 16 : 8) : 0) {
     case 0:
         if (database_.end_a_session()) trace_.write("a session ends");
         return;
-    case 1:
-        trace_.write("the database crashes");
-        return database_.crash(random_time(0ms, 3s), random_.happens(0.2));
-    case 2:
-        trace_.write("another server is promoted");
-        return database_.fail_over(random_time(0ms, 3s));
+    case 1: trace_.write("the database crashes"); return database_.crash(random_time(0ms, 3s));
     case 3: {
         auto& affected = *programs_[random_.below(programs_.size())];
         if (programs_.size() > 6 || !kill(affected)) return;
@@ -252,7 +288,10 @@ void sql_scenario::inject_fault() {
         for (int i = 0; i < 3; ++i)
             database_.end_a_session();
         return trace_.write("several sessions end");
-    default: return force();
+    case 7: return force();
+    default:
+        trace_.write("another server is promoted");
+        return database_.fail_over(random_time(0ms, 3s));
     }
 }
 
