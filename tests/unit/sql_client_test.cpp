@@ -47,8 +47,7 @@ class scripted_session;
 
 struct script {
     std::deque<std::shared_ptr<open_call>> calls;  // without an answer, the oldest first
-    std::size_t connects = 0;
-    std::size_t closed = 0;
+    std::size_t connects = 0, closed = 0;
     std::optional<error> refusal{};  // of the next connects
     scripted_session* present = nullptr;
 };
