@@ -4,8 +4,8 @@
 -- The other procedures about locks.
 delimiter //
 
--- All of the exclusive locks or none: no row is none. A claim is a name and an owner. Locks the rows
--- in the order of their names; the core names each lock once.
+-- All of the exclusive locks or none: no row is none. A claim is a name and an owner. Locks the
+-- rows in the order of their names; the core names each lock once.
 create procedure @.acquire_batch_1(p_ns varbinary(64), p_claims longtext character set utf8mb4,
     p_client varbinary(16), p_who varbinary(2000), p_ttl int)
 begin
