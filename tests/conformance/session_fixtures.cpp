@@ -147,8 +147,7 @@ std::vector<backend> session_backends() {
         {"MariaDbSession",
          std::make_shared<session_fixture>(
              [] { return new_connection_service(lock_kind::session); }, user_lock_capabilities(),
-             session_fixture::properties{
-                 .shows_waiters = false, .lists_locks = false, .accepts_every_name = false})});
+             session_fixture::properties{.lists_locks = false, .accepts_every_name = false})});
     all.push_back({"MariaDbRow", std::make_shared<session_fixture>(
                                      [] { return new_connection_service(lock_kind::row); },
                                      row_capabilities(), session_fixture::properties{})});
