@@ -44,7 +44,7 @@ public:
     explicit java_process(const shared_database& database);
 
     void send(const std::string& command) { process_.send(command); }
-    std::string read_reply(std::chrono::milliseconds bound = std::chrono::seconds(100));
+    std::string read_reply(std::chrono::milliseconds bound = std::chrono::minutes(5));
     std::string execute(const std::string& command) {
         send(command);
         return read_reply();
