@@ -19,9 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # What a new backend touches beside its own files, its pages and its tests.
 EVERY_BACKEND = {"CHANGELOG.md", "README.md", "cmake/backends.cmake", "vcpkg.json"}
 # Files that may use a single backend: the lock file of the command, examples that show one, the
-# installation of a server that would begin to run, the search for a client library, and the build
-# of a comparison.
-SINGLE_USES = {"bench/CMakeLists.txt", "cli/config/lock_file.cpp", "cmake/FindMariaDB.cmake",
+# installation of a server that would begin to run, and the search for a client library.
+SINGLE_USES = {"cli/config/lock_file.cpp", "cmake/FindMariaDB.cmake",
                "examples/05_fencing.cpp", "examples/05_fencing.cmake",
                "examples/flash_sale/main.cpp", "tools/packages.sh"}
 # Redis has a command-line verb, benchmarks and servers for the tests, so it is named in many
