@@ -43,7 +43,7 @@ class Plan:
     waiters: tuple = (1, 10)
 
 
-QUICK = Plan(rounds=1, pairs=0.2, handoffs=0.2, waiting=1.5, holds=200, renewals=HOLD_TTL / 3,
+QUICK = Plan(rounds=1, pairs=0.2, handoffs=0.2, waiting=4, holds=200, renewals=HOLD_TTL / 3,
              waiters=(1,))
 
 
@@ -157,7 +157,7 @@ class Bench:
             self.measure_holds(way, number)
 
     def measure_waiting(self, way, waiters):
-        """The requests of waiters while they wait."""
+        """The statements of waiters while they wait."""
         server = self.servers[way.store]
         driver = self.driver(way)
         try:

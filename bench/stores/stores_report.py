@@ -13,6 +13,8 @@ TITLES = {"postgres": "PostgreSQL", "mariadb": "MariaDB", "redis": "Redis"}
 def format_number(value):
     """Three significant figures."""
     size = abs(value)
+    if size < 0.005:
+        return "0"
     if size >= 1000:
         return f"{value:,.0f}"
     digits = 0 if size >= 100 or value == round(value) else 1 if size >= 10 else 2
@@ -77,16 +79,17 @@ def goals(values):
              ratio(postgres, "handoff_2.us", "postgres.durable_notify"), 3),
         Goal("MariaDB: hand-off of 2 / hand-off of GET_LOCK",
              ratio(mariadb, "handoff_2.us", "mariadb.advisory"), 3),
-        Goal("PostgreSQL: requests of a waiter", postgres["waiting_1.requests_per_s"], 0),
-        Goal("MariaDB: requests of a waiter", mariadb["waiting_1.requests_per_s"], 0)]
+        Goal("PostgreSQL: statements of a waiter, per s", postgres["waiting_1.requests_per_s"], 0),
+        Goal("MariaDB: statements of a waiter, per s", mariadb["waiting_1.requests_per_s"], 0)]
 
 
 def wrong_counts(values):
     """Sentences about counts that are not as they must be, with room for what a server does by
     itself."""
     limits = [("postgres", "pair.flushes", 1.3), ("mariadb", "pair.flushes", 2.3),
-              ("postgres", "waiting_1.requests_per_s", 0),
-              ("mariadb", "waiting_1.requests_per_s", 0),
+              # A look in 5 s, of two statements in PostgreSQL; polling would be more.
+              ("postgres", "waiting_1.requests_per_s", 0.6),
+              ("mariadb", "waiting_1.requests_per_s", 0.5),
               ("postgres", "hold.rows", 1), ("mariadb", "hold.rows", 1),
               ("postgres", "pair.log_bytes", 2000), ("mariadb", "pair.log_bytes", 3000),
               ("postgres", "renewal.requests", 100), ("mariadb", "renewal.requests", 100)]
@@ -123,8 +126,8 @@ class Page:
                       "log, bytes", "flushes"], rows)
 
     def holds(self):
-        keys = [("requests of one waiter, per s", "waiting_1.requests_per_s"),
-                ("of each of 10 waiters", "waiting_10.requests_per_s"),
+        keys = [("statements of one waiter, per s", "waiting_1.requests_per_s"),
+                ("of each of 10 waiters of one client", "waiting_10.requests_per_s"),
                 ("rows of a hold", "hold.rows"), ("bytes of its row", "hold.row_bytes"),
                 ("bytes that the store grows by", "hold.bytes"),
                 (f"renewal of {self.plan.holds:,} holds: requests", "renewal.requests"),
