@@ -91,10 +91,10 @@ void check_kind(const options& settings) {
                         "The option one_node is for mode=session and mode=row; leave it out.");
     } else {
         const auto* locks = is_session ? "User locks" : "Locked rows";
-        const auto* chosen = is_session ? "mode=session" : "mode=row";
-        sql::refuse_options(of_leases, locks, chosen);
+        const auto* mode = is_session ? "mode=session" : "mode=row";
+        sql::refuse_options(of_leases, locks, mode);
         if (!is_session) return;
-        sql::refuse_options(of_tables, locks, chosen);
+        sql::refuse_options(of_tables, locks, mode);
         if (settings.schema != usual.schema)
             throw error(errc::bad_option,
                         "User locks (mode=session) belong to the whole server; "

@@ -11,13 +11,13 @@
 namespace pawl::sql {
 
 void refuse_options(std::span<const given_option> all, std::string_view locks,
-                    std::string_view chosen) {
+                    std::string_view mode) {
     const auto foreign = std::ranges::find(all, true, &given_option::is_given);
     if (foreign == all.end()) return;
     const std::string verb = locks.ends_with('s') ? " have" : " has";
     throw error(errc::bad_option, std::string(locks) + verb + " no option " +
                                       std::string(foreign->name) + "; leave it out, or " +
-                                      std::string(chosen) + ".");
+                                      std::string(mode) + ".");
 }
 
 }  // namespace pawl::sql
