@@ -14,8 +14,8 @@ struct given_option {
     bool is_given = false;  // its value is not the default
 };
 
-// Throws errc::bad_option for the first one that is given: `locks`, which `mode` asks for, have
-// no such options.
+// Throws errc::bad_option for the first one that is given: `locks`, which the option `mode` asks
+// for, have no such options.
 void refuse_options(std::span<const given_option> all, std::string_view locks,
                     std::string_view mode);
 
