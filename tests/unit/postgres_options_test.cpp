@@ -190,6 +190,7 @@ TEST_F(PostgresOptions, ShedLocksTableHasOptionsOfItsOwn) {
 }
 
 TEST_F(PostgresOptions, AdvisoryLocksHaveOptionsOfTheirOwn) {
+    using enum errc;
     const std::string url = "postgresql://h/d?mode=session";
     EXPECT_EQ(parse_options(url + "&keys=crc32&sslmode=require").connection,
               "postgresql://h/d?sslmode=require");
