@@ -153,7 +153,7 @@ asio::awaitable<std::optional<grant>> session_client::acquire(const claim& reque
     while (!attempt->is_done && now() < attempt->limit)
         co_await attempt->done.wait_until(attempt->limit);
     if (!attempt->is_done) {
-        if (attempt->waits && attempt->session) co_return std::nullopt;
+        if (attempt->waits) co_return std::nullopt;  // the attempt before found the lock taken
         throw error(errc::unreachable, database_->describe() + " did not answer within " +
                                            std::to_string((now() - began_at) / 1ms) + " ms.");
     }
@@ -177,14 +177,14 @@ asio::awaitable<void> session_client::run(std::shared_ptr<session_client> self,
 
 asio::awaitable<void> session_client::lock(lock_attempt& attempt) {
     const auto& requested = attempt.requested;
-    const auto session = co_await get_session(attempt.limit);
+    // At the limit of a wait, the caller gives up first.
+    const auto limit = attempt.waits ? core::plus(attempt.limit, 1s) : attempt.limit;
+    const auto session = co_await get_session(limit);
     close_at_exit guard{session};
     attempt.session = session;
     if (attempt.is_abandoned) co_return put_back(std::move(guard.session));
     lock_request request{attempt.key, requested.mode, requested.ttl, attempt.waits};
     count_request();
-    // At the limit, the caller gives up first.
-    const auto limit = attempt.waits ? core::plus(attempt.limit, 1s) : attempt.limit;
     const auto answer = co_await session->lock(std::move(request), limit);
     if (!answer.is_granted) {
         if (!attempt.waits) put_back(std::move(guard.session));
