@@ -110,7 +110,9 @@ void a_shared_timed_mutex_waits_for_its_time(fixture& service_fixture) {
                 !same.try_lock_shared_for(100ms) && !same.try_lock_shared(),
             "a reader was granted beside a writer");
     own_mutex.unlock();
-    require(is_free(other, "it"), "the lock is held after the last unlock");
+    // A server that serves its waiters itself may grant one that has just given up, for a moment.
+    require(eventually([&] { return is_free(other, "it"); }),
+            "the lock is held after the last unlock");
 }
 
 void a_shared_mutex_is_downgraded(fixture& service_fixture) {

@@ -56,14 +56,16 @@ public:
         co_return answer;
     }
 
-    // The commit keeps the token, so that the next one is larger even if the clock is set back.
+    // The commit keeps the token, so that the next one is larger even if the clock is set back. The
+    // answer has the token if the row was the session's: a later ROW_COUNT() may be a ping's.
     asio::awaitable<bool> unlock(time_point give_up_at) override {
-        co_await ask("UPDATE " + table() + " SET connection = NULL, since = NULL, process = NULL" +
-                         condition(name_) + " AND connection = CONNECTION_ID()",
-                     give_up_at);
-        const auto rows = co_await ask("SELECT ROW_COUNT()", give_up_at);
+        const auto rows = co_await ask("UPDATE " + table() +
+                                           " SET fence = LAST_INSERT_ID(fence), connection = NULL, "
+                                           "since = NULL, process = NULL" +
+                                           condition(name_) + " AND connection = CONNECTION_ID()",
+                                       give_up_at);
         co_await ask("COMMIT", give_up_at);
-        co_return number_of(rows) == 1;
+        co_return number_of(rows) != 0;
     }
 
     asio::awaitable<lock_info> inspect(std::string name, time_point give_up_at) override {

@@ -91,14 +91,14 @@ asio::awaitable<std::shared_ptr<connection>> session_connector::greet(
     rows_in(co_await link->query(limits, statement_wait_limit), place);
     if (options_.kind == lock_kind::row) {
         // The first lets displays see the holder of a row, which its transaction has written. A
-        // waiter looks again after 10 s, as the server does not notice that its client has gone.
+        // waiter looks again after 5 s, as the server does not notice that its client has gone.
         rows_in(co_await link->query("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED",
                                      statement_wait_limit),
                 place);
-        rows_in(co_await link->query(
-                    "SET SESSION innodb_lock_wait_timeout = 10, SESSION autocommit = 0",
-                    statement_wait_limit),
-                place);
+        rows_in(
+            co_await link->query("SET SESSION innodb_lock_wait_timeout = 5, SESSION autocommit = 0",
+                                 statement_wait_limit),
+            place);
         co_await find_table(link, place, options_.make_schema);
     }
     auto made = std::make_shared<connection>(link, place, sql::session_facts{}, nullptr,
