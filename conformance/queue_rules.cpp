@@ -30,7 +30,7 @@ public:
     queue_player(fixture& service_fixture, const queue_case& tested)
         : fixture_(service_fixture),
           env_(service_fixture.make_test_service()),
-          observer_(env_.target),
+          observer_(env_.target, long_tries),
           script_(tested.script),
           total_permits_(tested.total_permits) {}
     ~queue_player() {
@@ -86,7 +86,7 @@ private:
         auto& added = claimants_[action.claimant];
         if (script_.find({'~', action.claimant}) != std::string::npos)
             return send_request(added, action);
-        added.client = std::make_unique<blocking::client>(env_.target);
+        added.client = std::make_unique<blocking::client>(env_.target, long_tries);
         lock_options options{.ttl = long_ttl, .wait = wait_bound, .mode = action.mode};
         options.fair = true;
         if (action.mode == lock_mode::permits) {

@@ -183,6 +183,7 @@ bool mariadb_server::try_start() {
     bool is_ready = false;
     const auto is_settled = [&] {
         if (!process_->is_running()) return true;
+        if (process_in(folder_.file("pid")) != pid()) return false;
         try {
             is_ready = mariadb_client(port_).value("SELECT 1") == "1";
         } catch (const mariadb_failure&) {}  // not yet

@@ -259,7 +259,8 @@ bool postgres_server::try_start() {
     bool is_ready = false;
     const auto is_settled = [&] {
         if (!process_->is_running()) return true;
-        is_ready = ::PQping(target.c_str()) == PQPING_OK;
+        is_ready = process_in(data() + "/postmaster.pid") == process_->pid() &&
+                   ::PQping(target.c_str()) == PQPING_OK;
         return is_ready;
     };
     return eventually(is_settled, 60s) && is_ready;

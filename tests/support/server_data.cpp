@@ -7,6 +7,7 @@
 #include "temp_folder.hpp"
 
 #include <cstdint>
+#include <fstream>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -62,6 +63,12 @@ void copy_for_server_user(const fs::path& from, const fs::path& to) {
     fs::copy(from, to, fs::copy_options::recursive);
     fs::permissions(to, fs::perms::owner_all);
     give_to_server_user(to);
+}
+
+pid_t process_in(const fs::path& file) {
+    pid_t process = 0;
+    std::ifstream(file) >> process;
+    return process;
 }
 
 }  // namespace support

@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+#include <sys/types.h>
+
 namespace support {
 
 // Where to make them: in memory, if there is enough. They are many files, which a busy disk is slow
@@ -21,5 +23,9 @@ namespace support {
 
 // Copies such a folder for the user that runs servers.
 void copy_for_server_user(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// The number in the file's first line, where a server writes its process id; 0 without one. Another
+// server may answer at the port of one that does not start.
+[[nodiscard]] pid_t process_in(const std::filesystem::path& file);
 
 }  // namespace support
