@@ -119,9 +119,9 @@ TEST_F(PostgresSettings, ALongSnapshotStopsNobody) {
     expect_pairs(locks, "it", 3);
 }
 
-//   two clients renew 40 locks between them, the first time after 6 s | a stranger locks the rows in
-//   the opposite order, again and again | deadlocks are the server's to end, and cost no hold: the
-//   stranger stops long before the leases end
+//   two clients renew 40 locks between them, the first time after 6 s | a stranger locks the rows
+//   in the opposite order, again and again | deadlocks are the server's to end, and cost no hold:
+//   the stranger stops long before the leases end
 TEST_F(PostgresSettings, DeadlocksCostNoHold) {
     client first = direct_client(), second = direct_client();
     std::vector<held_lock> locks;
