@@ -47,8 +47,8 @@ TEST(ProofSettings, AnUnknownFaultIsRefusedWithTheList) {
     EXPECT_EQ(refusal.find("There is no fault 'crush'; there are: crash, pause"), 0U) << refusal;
     for (const auto& each : environments())
         EXPECT_NE(refusal.find("; on " + each.name + " also "), std::string::npos) << refusal;
-    EXPECT_NE(refusal.find("flush, old-data, roll-back, clock, two-servers, mixed, "
-                           "forget-majority, forget-all; on redlock-sentinel also"),
+    EXPECT_NE(refusal.find("flush, old-data, roll-back, clock, partition, two-servers, "
+                           "mixed, forget-majority, forget-all; on redlock-sentinel also"),
               std::string::npos)
         << refusal;
     EXPECT_EQ(refusal_of({"--faults", "crash,"}), "");
