@@ -17,7 +17,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 LINES_EACH = 60
-MOST_REPEATED = 3
+MOST_REPEATED = 6
 MAY_BE_REPEATED = re.compile(r"(chaos|cli|conformance|valkey\.(chaos|conformance))\.")
 NOT_REPEATED = re.compile(r"/Memory$|\.Memory")
 
