@@ -17,7 +17,7 @@ struct with_mariadb_clock {
 
 class MariaDbClock : public testing::Test, with_mariadb_clock, protected mariadb_fixture {
 protected:
-    MariaDbClock() : mariadb_fixture({.environment = clock.environment()}) {}
+    MariaDbClock() : mariadb_fixture({.runs_on = {.environment = clock.environment()}}) {}
 
     // In s, compared with the clock of this program.
     [[nodiscard]] std::int64_t server_ahead() const {

@@ -16,7 +16,7 @@ struct with_mariadb_disk {
 
 class MariaDbDisk : public testing::Test, with_mariadb_disk, protected mariadb_fixture {
 protected:
-    MariaDbDisk() : mariadb_fixture({.environment = disk.environment()}) {}
+    MariaDbDisk() : mariadb_fixture({.runs_on = {.environment = disk.environment()}}) {}
 
     // Takes locks of new names, until one is refused.
     std::optional<failure> fill(client& locks, std::vector<held_lock>& held) {

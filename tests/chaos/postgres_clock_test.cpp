@@ -18,7 +18,8 @@ struct with_postgres_clock {
 class PostgresClock : public testing::Test, with_postgres_clock, protected postgres_fixture {
 protected:
     PostgresClock()
-        : postgres_fixture({.config = {}, .access = {}, .environment = clock.environment()}) {}
+        : postgres_fixture(
+              {.config = {}, .access = {}, .runs_on = {.environment = clock.environment()}}) {}
 
     // In s, compared with the clock of this program.
     [[nodiscard]] std::int64_t server_ahead() const {

@@ -17,7 +17,8 @@ struct with_postgres_disk {
 class PostgresDisk : public testing::Test, with_postgres_disk, protected postgres_fixture {
 protected:
     PostgresDisk()
-        : postgres_fixture({.config = {}, .access = {}, .environment = disk.environment()}) {}
+        : postgres_fixture(
+              {.config = {}, .access = {}, .runs_on = {.environment = disk.environment()}}) {}
 
     // Takes locks of new names, until one is refused.
     std::optional<failure> fill(client& locks, std::vector<held_lock>& held) {

@@ -10,10 +10,20 @@ namespace support {
 mariadb_client::mariadb_client(std::uint16_t port, const std::string& user,
                                const std::string& password)
     : connection_(::mysql_init(nullptr), &::mysql_close) {
+    connect("127.0.0.1", port, nullptr, user, password);
+}
+
+mariadb_client::mariadb_client(const std::string& socket)
+    : connection_(::mysql_init(nullptr), &::mysql_close) {
+    connect("localhost", 0, socket.c_str(), "root", {});
+}
+
+void mariadb_client::connect(const char* host, std::uint16_t port, const char* socket,
+                             const std::string& user, const std::string& password) {
     const unsigned limit = 5;
     ::mysql_optionsv(connection_.get(), MYSQL_OPT_CONNECT_TIMEOUT, &limit);
-    if (::mysql_real_connect(connection_.get(), "127.0.0.1", user.c_str(), password.c_str(),
-                             nullptr, port, nullptr, CLIENT_MULTI_RESULTS) == nullptr)
+    if (::mysql_real_connect(connection_.get(), host, user.c_str(), password.c_str(), nullptr, port,
+                             socket, CLIENT_MULTI_RESULTS) == nullptr)
         throw mariadb_failure(::mysql_error(connection_.get()), ::mysql_errno(connection_.get()));
 }
 

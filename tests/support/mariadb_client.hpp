@@ -33,6 +33,8 @@ public:
     // Throws mariadb_failure if the server refuses the connection.
     explicit mariadb_client(std::uint16_t port, const std::string& user = "root",
                             const std::string& password = {});
+    // Root's, by this Unix socket.
+    explicit mariadb_client(const std::string& socket);
 
     // The rows of the first result. Throws mariadb_failure.
     std::vector<mariadb_row> execute(const std::string& sql);
@@ -43,6 +45,9 @@ public:
     void execute_script(const std::string& text);
 
 private:
+    void connect(const char* host, std::uint16_t port, const char* socket, const std::string& user,
+                 const std::string& password);
+
     std::unique_ptr<st_mysql, void (*)(st_mysql*)> connection_;
 };
 

@@ -114,8 +114,8 @@ mariadb_server::~mariadb_server() {
 
 std::string mariadb_server::url(const std::string& database, const std::string& more,
                                 const std::string& user) const {
-    return facts_of(settings_.product).scheme + user + "@127.0.0.1:" + std::to_string(port_) + "/" +
-           database + more;
+    return facts_of(settings_.product).scheme + user + "@" + host() + ":" + std::to_string(port_) +
+           "/" + database + more;
 }
 
 std::string mariadb_server::log() const {
@@ -124,12 +124,10 @@ std::string mariadb_server::log() const {
 }
 
 std::vector<mariadb_row> mariadb_server::execute(const std::string& sql) const {
-    return mariadb_client(port_).execute(sql);
+    return superuser().execute(sql);
 }
 
-std::string mariadb_server::value(const std::string& sql) const {
-    return mariadb_client(port_).value(sql);
-}
+std::string mariadb_server::value(const std::string& sql) const { return superuser().value(sql); }
 
 void mariadb_server::stop() {
     thaw();
@@ -159,6 +157,12 @@ void mariadb_server::start() {
         throw std::runtime_error("the server does not start again: " + log());
 }
 
+// Another machine is reached by its files only.
+mariadb_client mariadb_server::superuser() const {
+    return settings_.runs_on.launcher.empty() ? mariadb_client(port_)
+                                              : mariadb_client(folder_.file("socket"));
+}
+
 bool mariadb_server::is_running() { return process_ && process_->is_running(); }
 
 bool mariadb_server::try_start() {
@@ -167,7 +171,7 @@ bool mariadb_server::try_start() {
                                    "--no-defaults",
                                    "--datadir=" + folder_.file("data"),
                                    "--port=" + std::to_string(port_),
-                                   "--bind-address=127.0.0.1",
+                                   "--bind-address=" + host(),
                                    "--socket=" + folder_.file("socket"),
                                    "--tmpdir=" + folder_.path().string(),
                                    "--pid-file=" + folder_.file("pid"),
@@ -176,16 +180,17 @@ bool mariadb_server::try_start() {
     for (const auto* each : {&facts.file_options, &facts.start_options})
         words.insert(words.end(), each->begin(), each->end());
     words.insert(words.end(), settings_.options.begin(), settings_.options.end());
-    process_.emplace(pawl::conformance::launch_options{.arguments = as_server_user(words),
-                                                       .environment = settings_.environment,
-                                                       .output_file = folder_.file("log"),
-                                                       .folder = folder_.path().string()});
+    process_.emplace(pawl::conformance::launch_options{
+        .arguments = on_machine(settings_.runs_on, as_server_user(words)),
+        .environment = settings_.runs_on.environment,
+        .output_file = folder_.file("log"),
+        .folder = folder_.path().string()});
     bool is_ready = false;
     const auto is_settled = [&] {
         if (!process_->is_running()) return true;
         if (process_in(folder_.file("pid")) != pid()) return false;
         try {
-            is_ready = mariadb_client(port_).value("SELECT 1") == "1";
+            is_ready = superuser().value("SELECT 1") == "1";
         } catch (const mariadb_failure&) {}  // not yet
         return is_ready;
     };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A private MariaDB or MySQL server for tests, with its own folder and its own free port on
-// 127.0.0.1. The destructor ends it.
+// A private MariaDB or MySQL server for tests, with its own folder and its own free port,
+// on 127.0.0.1 unless it runs on another machine. The destructor ends it.
 #pragma once
 
+#include "machine.hpp"
 #include "mariadb_client.hpp"
 #include "temp_folder.hpp"
 
@@ -15,7 +16,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace support {
@@ -25,7 +25,7 @@ enum class database_product { mariadb, mysql };
 struct mariadb_settings {
     std::vector<std::string> options{};  // of the server, such as "--max-connections=20"
     database_product product = database_product::mariadb;
-    std::vector<std::pair<std::string, std::string>> environment{};  // names and values
+    machine runs_on{};
     // May add files to the new data folder.
     std::function<void(const std::filesystem::path&)> prepare{};
 };
@@ -42,7 +42,8 @@ public:
     mariadb_server& operator=(const mariadb_server&) = delete;
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    // mysql://USER@127.0.0.1:PORT/DATABASE, or mariadb://…, followed by `more`.
+    [[nodiscard]] const std::string& host() const noexcept { return settings_.runs_on.host; }
+    // mysql://USER@HOST:PORT/DATABASE, or mariadb://…, followed by `more`.
     [[nodiscard]] std::string url(const std::string& database = "pawl",
                                   const std::string& more = {},
                                   const std::string& user = "root") const;
@@ -69,6 +70,7 @@ public:
 
 private:
     [[nodiscard]] bool try_start();
+    [[nodiscard]] mariadb_client superuser() const;
 
     mariadb_settings settings_;
     temp_folder folder_;  // in memory, if there is enough

@@ -98,7 +98,14 @@ postgres_server::~postgres_server() {
 }
 
 std::string postgres_server::url(const std::string& database, const std::string& more) const {
-    return "postgresql://postgres@127.0.0.1:" + std::to_string(port_) + "/" + database + more;
+    return "postgresql://postgres@" + host() + ":" + std::to_string(port_) + "/" + database + more;
+}
+
+// Another machine is reached by its files only.
+std::string postgres_server::superuser_url(const std::string& database) const {
+    if (!is_elsewhere()) return url(database);
+    return "postgresql://postgres@/" + database + "?host=" + folder_.path().string() +
+           "&port=" + std::to_string(port_);
 }
 
 std::string postgres_server::log() const { return content_of(folder_.file("log")); }
@@ -111,11 +118,11 @@ std::string postgres_server::create_database() {
 
 std::vector<sql_row> postgres_server::execute(const std::string& sql,
                                               const std::string& database) const {
-    return sql_client(url(database)).execute(sql);
+    return sql_client(superuser_url(database)).execute(sql);
 }
 
 std::string postgres_server::value(const std::string& sql, const std::string& database) const {
-    return sql_client(url(database)).value(sql);
+    return sql_client(superuser_url(database)).value(sql);
 }
 
 void postgres_server::set(const std::string& parameter, const std::string& value) {
@@ -214,10 +221,11 @@ std::vector<int> postgres_server::processes() const {
 void postgres_server::make_data() const {
     give_to_server_user(folder_.path());
     if (options_.standby_of != nullptr) {
-        run_as_server_user({postgres_programs() + "/pg_basebackup",
-                            "--dbname=" + options_.standby_of->url(), "--pgdata=" + data(),
-                            "--wal-method=stream", "--write-recovery-conf", "--checkpoint=fast",
-                            "--no-sync"});
+        run_as_server_user(
+            {postgres_programs() + "/pg_basebackup", "--dbname=" + options_.standby_of->url(),
+             "--pgdata=" + data(), "--wal-method=stream", "--write-recovery-conf",
+             "--checkpoint=fast", "--no-sync"},
+            options_.runs_on);
     } else {
         copy_for_server_user(postgres_template(), data());
     }
@@ -225,7 +233,8 @@ void postgres_server::make_data() const {
 
 void postgres_server::write_config() const {
     std::ofstream file(folder_.file("data/postgresql.conf"), std::ios::app);
-    file << "\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = ''\n"
+    file << "\nlisten_addresses = '" << host() << "'\nunix_socket_directories = '"
+         << (is_elsewhere() ? folder_.path().string() : "") << "'\n"
          << "dynamic_shared_memory_type = mmap\nshared_buffers = 16MB\nmax_wal_size = 64MB\n"
          << "min_wal_size = 2MB\nfsync = " << (options_.flushes ? "on" : "off") << "\n";
     for (const std::string& line : options_.config)
@@ -233,7 +242,7 @@ void postgres_server::write_config() const {
     std::ofstream access(folder_.file("data/pg_hba.conf"));
     for (const std::string& line : options_.access)
         access << line << "\n";
-    access << "host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n";
+    access << "local all all trust\nhost all all all trust\nhost replication all all trust\n";
 }
 
 // Its pid may belong to another process by now, and its segment of shared memory to nobody.
@@ -250,12 +259,14 @@ void postgres_server::forget_dead_server() const {
 
 bool postgres_server::try_start() {
     process_.emplace(pawl::conformance::launch_options{
-        .arguments = as_server_user({postgres_programs() + "/postgres", "-D", data(), "-c",
-                                     "port=" + std::to_string(port_)}),
-        .environment = options_.environment,
+        .arguments = on_machine(
+            options_.runs_on, as_server_user({postgres_programs() + "/postgres", "-D", data(), "-c",
+                                              "port=" + std::to_string(port_)})),
+        .environment = options_.runs_on.environment,
         .output_file = folder_.file("log"),
         .folder = folder_.path().string()});
-    const std::string target = url("postgres", "?connect_timeout=5");
+    const std::string target =
+        superuser_url("postgres") + (is_elsewhere() ? "&" : "?") + "connect_timeout=5";
     bool is_ready = false;
     const auto is_settled = [&] {
         if (!process_->is_running()) return true;

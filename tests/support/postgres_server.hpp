@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A private PostgreSQL server for tests, with its own folder and its own free port on 127.0.0.1.
-// The destructor ends it.
+// A private PostgreSQL server for tests, with its own folder and its own free port, on 127.0.0.1
+// unless it runs on another machine. The destructor ends it.
 #pragma once
 
+#include "machine.hpp"
 #include "sql_client.hpp"
 #include "temp_folder.hpp"
 
@@ -13,7 +14,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace support {
@@ -25,7 +25,7 @@ struct postgres_options {
     std::vector<std::string> access;  // lines as in pg_hba.conf, before those that trust everybody
     bool flushes = false;             // fsync, for tests that the operating system crashes
     const postgres_server* standby_of = nullptr;  // begins as a copy of this server, and follows it
-    std::vector<std::pair<std::string, std::string>> environment{};
+    machine runs_on{};
 };
 
 // The folder of the newest installed PostgreSQL's programs. Throws std::runtime_error, whose text
@@ -41,7 +41,8 @@ public:
     postgres_server& operator=(const postgres_server&) = delete;
 
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
-    // postgresql://postgres@127.0.0.1:PORT/DATABASE, followed by `more`.
+    [[nodiscard]] const std::string& host() const noexcept { return options_.runs_on.host; }
+    // postgresql://postgres@HOST:PORT/DATABASE, followed by `more`.
     [[nodiscard]] std::string url(const std::string& database = "postgres",
                                   const std::string& more = {}) const;
     [[nodiscard]] std::string log() const;
@@ -77,6 +78,8 @@ public:
 
 private:
     [[nodiscard]] bool try_start();
+    [[nodiscard]] bool is_elsewhere() const { return !options_.runs_on.launcher.empty(); }
+    [[nodiscard]] std::string superuser_url(const std::string& database) const;
     [[nodiscard]] std::string data() const { return folder_.file("data"); }
     [[nodiscard]] std::vector<int> processes() const;  // without the first one
     void make_data() const;

@@ -140,13 +140,13 @@ bool redis_server::try_start() {
     write_config();
     client_.reset();
     std::filesystem::remove(socket_path_);
-    std::vector<std::string> words = options_.runs_on.launcher;
-    words.insert(words.end(), {program(), folder_.file("redis.conf")});
+    std::vector<std::string> words{program(), folder_.file("redis.conf")};
     if (options_.sentinel) words.emplace_back("--sentinel");
-    process_.emplace(pawl::conformance::launch_options{.arguments = words,
-                                                       .environment = options_.runs_on.environment,
-                                                       .output_file = folder_.file("log"),
-                                                       .folder = folder_.path().string()});
+    process_.emplace(
+        pawl::conformance::launch_options{.arguments = on_machine(options_.runs_on, words),
+                                          .environment = options_.runs_on.environment,
+                                          .output_file = folder_.file("log"),
+                                          .folder = folder_.path().string()});
     bool is_ready = false;
     const bool settled = eventually(
         [&] {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "certificates.hpp"
+#include "machine.hpp"
 #include "resp.hpp"
 #include "temp_folder.hpp"
 
@@ -17,13 +18,6 @@
 #include <vector>
 
 namespace support {
-
-// Where a server runs: here, or in a network namespace with an address of its own.
-struct machine {
-    std::string host = "127.0.0.1";       // the server listens there only
-    std::vector<std::string> launcher{};  // words before the program, such as nsenter with options
-    std::vector<std::pair<std::string, std::string>> environment{};  // of the server
-};
 
 struct redis_options {
     std::vector<std::string> config;  // lines as in redis.conf: "requirepass secret"

@@ -53,11 +53,11 @@ void give_to_server_user(const std::filesystem::path& folder) {
         give(each.path(), user);
 }
 
-void run_as_server_user(const std::vector<std::string>& words) {
+void run_as_server_user(const std::vector<std::string>& words, const machine& where) {
     const temp_folder folder;
     give_to_server_user(folder.path());
     const std::string output = folder.file("output");
-    pawl::conformance::child program({.arguments = as_server_user(words),
+    pawl::conformance::child program({.arguments = on_machine(where, as_server_user(words)),
                                       .environment = {},
                                       .output_file = output,
                                       .folder = folder.path().string()});

@@ -4,6 +4,8 @@
 // Servers that refuse to run as root run as the user `postgres`, or as `nobody`.
 #pragma once
 
+#include "machine.hpp"
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,6 +19,6 @@ namespace support {
 void give_to_server_user(const std::filesystem::path& folder);
 // Runs the program as that user until it ends. Throws std::runtime_error with the program's output
 // if it fails.
-void run_as_server_user(const std::vector<std::string>& words);
+void run_as_server_user(const std::vector<std::string>& words, const machine& where = {});
 
 }  // namespace support

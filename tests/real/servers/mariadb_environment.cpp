@@ -16,9 +16,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
+const std::string user = "client";
+
 class mariadb_environment : public environment {
 public:
-    explicit mariadb_environment(const environment_options& options) : options_(options) {}
+    explicit mariadb_environment(const environment_options& options)
+        : options_(options),
+          machines_(1, options.clients),
+          server_({.runs_on = machines_.of_servers().front()}) {
+        server_.execute("CREATE USER " + user + "@'%'");
+        server_.execute("GRANT ALL ON *.* TO " + user + "@'%'");
+    }
 
     // Without safeguards, the server writes its log every 10 s. Only holds that outlast a crash
     // show it.
@@ -30,14 +38,18 @@ public:
             server_.stop();
             server_.start();
         }
-        return {.url = server_.url(), .long_hold_interval = is_lazy_ ? 2U : 40U};
+        return {.url = server_.url("pawl", {}, user), .long_hold_interval = is_lazy_ ? 2U : 40U};
     }
 
-    [[nodiscard]] support::machine client_machine(std::size_t) const override { return {}; }
+    [[nodiscard]] support::machine client_machine(std::size_t index) const override {
+        return machines_.of_client(index);
+    }
 
     [[nodiscard]] static std::vector<std::string> fault_names() { return names_of(definitions); }
 
-    [[nodiscard]] std::vector<fault> faults() override { return faults_of(*this, definitions, {}); }
+    [[nodiscard]] std::vector<fault> faults() override {
+        return faults_of(*this, definitions, machines_.obstacle());
+    }
 
     // No fault of this server is evidence for an excuse.
     [[nodiscard]] std::vector<server_period> history() override { return {}; }
@@ -47,9 +59,11 @@ public:
 
 private:
     using self = mariadb_environment;
-    static const std::array<fault_definition<self>, 5> definitions;
+    static const std::array<fault_definition<self>, 6> definitions;
 
-    [[nodiscard]] std::string name() const { return "127.0.0.1:" + std::to_string(server_.port()); }
+    [[nodiscard]] std::string name() const {
+        return server_.host() + ":" + std::to_string(server_.port());
+    }
 
     void crash(pace& pace) {
         server_.kill9();
@@ -68,8 +82,7 @@ private:
     void end_connections(pace& pace) {
         for (auto times = 1 + pace.pick(5); times > 0; --times) {
             for (const auto& each : server_.execute(
-                     "SELECT id FROM information_schema.processlist WHERE db IS NULL AND user = "
-                     "'root' AND id <> connection_id()"))
+                     "SELECT id FROM information_schema.processlist WHERE user = '" + user + "'"))
                 if (pace.pick(2) == 0) end_connection(*each.front());
             pace.pause(0ms, 300ms);
         }
@@ -96,22 +109,26 @@ private:
     }
 
     void set_clock(std::chrono::microseconds ahead) {
-        real::set_clock(clock_, ahead, name(), losses_);
+        real::set_clock(machines_.clock(0), ahead, name(), losses_);
     }
 
+    // The server is cut off from some of the clients, or sends without being heard.
+    void isolate(pace& pace) { machines_.isolate_for_a_time(pace, {0}); }
+
     const environment_options options_;
-    support::moved_clock clock_;
-    support::mariadb_server server_{{.environment = clock_.environment()}};
+    test_machines machines_;
+    support::mariadb_server server_;
     bool is_lazy_ = false;
     std::vector<memory_loss> losses_;
 };
 
-const std::array<fault_definition<mariadb_environment>, 5> mariadb_environment::definitions{
+const std::array<fault_definition<mariadb_environment>, 6> mariadb_environment::definitions{
     {{.name = "crash", .run = &self::crash},
      {.name = "pause", .run = &self::stop_and_continue},
      {.name = "connections", .run = &self::end_connections},
      {.name = "read-only", .run = &self::refuse_writes},
-     {.name = "clock", .run = &self::move_clock}}};
+     {.name = "clock", .run = &self::move_clock},
+     {.name = "partition", .run = &self::isolate, .needs_network = true}}};
 
 }  // namespace
 

@@ -25,7 +25,8 @@ const std::string database = "locks";
 
 class postgres_environment : public environment {
 public:
-    explicit postgres_environment(const environment_options& options) : options_(options) {
+    explicit postgres_environment(const environment_options& options)
+        : options_(options), machines_(2, options.clients) {
         primary().execute("CREATE DATABASE " + database);
         primary().execute(pawl::postgres::schema_of({}), database);
         // The schema begins with 30 s, and so long would be the pause after each failover.
@@ -41,17 +42,21 @@ public:
     [[nodiscard]] client_access access(safeguards wanted) override {
         const bool is_naive = wanted == safeguards::naive;
         if (is_naive) make_commits_lazy();
-        return {.url = "postgresql://postgres@127.0.0.1:" + std::to_string(servers_[0].port()) +
-                       ",127.0.0.1:" + std::to_string(servers_[1].port()) + "/" + database +
+        return {.url = "postgresql://postgres@" + name_of(servers_[0]) + "," +
+                       name_of(servers_[1]) + "/" + database +
                        (is_naive ? "?after_failover=go" : ""),
                 .long_hold_interval = is_naive ? 2U : 40U};
     }
 
-    [[nodiscard]] support::machine client_machine(std::size_t) const override { return {}; }
+    [[nodiscard]] support::machine client_machine(std::size_t index) const override {
+        return machines_.of_client(index);
+    }
 
     [[nodiscard]] static std::vector<std::string> fault_names() { return names_of(definitions); }
 
-    [[nodiscard]] std::vector<fault> faults() override { return faults_of(*this, definitions, {}); }
+    [[nodiscard]] std::vector<fault> faults() override {
+        return faults_of(*this, definitions, machines_.obstacle());
+    }
 
     [[nodiscard]] std::vector<server_period> history() override { return history_; }
     [[nodiscard]] std::vector<memory_loss> memory_losses() override { return losses_; }
@@ -65,21 +70,21 @@ public:
 
 private:
     using self = postgres_environment;
-    static const std::array<fault_definition<self>, 8> definitions;
+    static const std::array<fault_definition<self>, 9> definitions;
 
     [[nodiscard]] support::postgres_server& primary() { return servers_[primary_]; }
     [[nodiscard]] support::postgres_server& standby() { return servers_[1 - primary_]; }
     [[nodiscard]] static std::string name_of(const support::postgres_server& server) {
-        return "127.0.0.1:" + std::to_string(server.port());
+        return server.host() + ":" + std::to_string(server.port());
     }
     // The standby looks for its primary often.
     [[nodiscard]] static support::postgres_options options_with(
-        const support::moved_clock& clock, const support::postgres_server* standby_of = nullptr) {
+        const support::machine& runs_on, const support::postgres_server* standby_of = nullptr) {
         return {.config = {"wal_retrieve_retry_interval = 100ms"},
                 .access = {},
                 .flushes = true,
                 .standby_of = standby_of,
-                .environment = clock.environment()};
+                .runs_on = runs_on};
     }
 
     void make_commits_lazy() {
@@ -139,7 +144,15 @@ private:
     }
 
     void set_clock(std::chrono::microseconds ahead) {
-        real::set_clock(clocks_[primary_], ahead, name_of(primary()), losses_);
+        real::set_clock(machines_.clock(primary_), ahead, name_of(primary()), losses_);
+    }
+
+    // The primary is cut off from some of the clients, and from its standby half of the time; or
+    // sends without being heard.
+    void isolate(pace& pace) {
+        std::vector<std::size_t> servers{primary_};
+        if (pace.pick(2) == 0) servers.push_back(1 - primary_);
+        machines_.isolate_for_a_time(pace, servers);
     }
 
     // The server sends all to its standby before it ends.
@@ -220,22 +233,23 @@ private:
     [[nodiscard]] std::string next_run() const { return std::to_string(history_.size()); }
 
     const environment_options options_;
-    std::array<support::moved_clock, 2> clocks_;
+    test_machines machines_;
     std::array<support::postgres_server, 2> servers_{
-        support::postgres_server(options_with(clocks_[0])),
-        support::postgres_server(options_with(clocks_[1], &servers_[0]))};
+        support::postgres_server(options_with(machines_.of_servers()[0])),
+        support::postgres_server(options_with(machines_.of_servers()[1], &servers_[0]))};
     std::size_t primary_ = 0;
     bool is_lazy_ = false;
     std::vector<server_period> history_;
     std::vector<memory_loss> losses_;
 };
 
-const std::array<fault_definition<postgres_environment>, 8> postgres_environment::definitions{
+const std::array<fault_definition<postgres_environment>, 9> postgres_environment::definitions{
     {{.name = "crash", .run = &self::crash},
      {.name = "pause", .run = &self::stop_and_continue},
      {.name = "connections", .run = &self::end_sessions},
      {.name = "read-only", .run = &self::refuse_writes},
      {.name = "clock", .run = &self::move_clock},
+     {.name = "partition", .run = &self::isolate, .needs_network = true},
      {.name = "planned", .run = &self::plan_failover},
      {.name = "lost-writes", .run = &self::crash_without_replication},
      {.name = "two-primaries", .run = &self::promote_beside_primary}}};

@@ -102,14 +102,7 @@ private:
     }
 
     // The server is cut off from some of the clients, or sends without being heard.
-    void isolate(pace& pace) {
-        std::vector<std::size_t> clients;
-        for (std::size_t i = 0; i < options_.clients; ++i)
-            if (pace.pick(2) == 0) clients.push_back(i);
-        machines_.isolate({0}, clients, pace.pick(4) == 0);
-        pace.pause(300ms, 4s);
-        machines_.heal();
-    }
+    void isolate(pace& pace) { machines_.isolate_for_a_time(pace, {0}); }
 
     const environment_options options_;
     const std::string url_options_;

@@ -34,6 +34,16 @@ void test_machines::isolate(const std::vector<std::size_t>& servers,
     network_->isolate(inside, outward_only);
 }
 
+void test_machines::isolate_for_a_time(pace& pace, const std::vector<std::size_t>& servers) {
+    using namespace std::chrono_literals;
+    std::vector<std::size_t> clients;
+    for (std::size_t i = 0; i < clients_; ++i)
+        if (pace.pick(2) == 0) clients.push_back(i);
+    isolate(servers, clients, pace.pick(4) == 0);
+    pace.pause(300ms, 4s);
+    heal();
+}
+
 void test_machines::separate(const std::vector<std::size_t>& servers,
                              const std::vector<std::size_t>& clients) {
     auto apart = clients;

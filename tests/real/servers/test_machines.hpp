@@ -5,6 +5,7 @@
 #pragma once
 
 #include "network.hpp"
+#include "pace.hpp"
 
 #include <real/record/server_history.hpp>
 
@@ -36,6 +37,9 @@ public:
     // hear the others. Only without an obstacle.
     void isolate(const std::vector<std::size_t>& servers, const std::vector<std::size_t>& clients,
                  bool outward_only);
+    // The same for up to 4 s, with half of the clients on their side; one time in four outward
+    // only.
+    void isolate_for_a_time(pace& pace, const std::vector<std::size_t>& servers);
     // These clients do not reach these servers, until `heal`. Only without an obstacle.
     void separate(const std::vector<std::size_t>& servers, const std::vector<std::size_t>& clients);
     void heal();
