@@ -20,7 +20,7 @@ namespace pawl::mysql {
 namespace {
 
 constexpr std::size_t longest_user_lock = 64;  // in characters
-constexpr std::int64_t longest_wait_seconds = 365 * 24 * 60 * 60;
+constexpr std::int64_t longest_wait_seconds = std::int64_t{365} * 24 * 60 * 60;
 
 class user_lock_session final : public lock_connection {
 public:

@@ -28,7 +28,7 @@ constexpr std::uint64_t shares = 11;
 class Scenarios : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(Scenarios, KeepEveryPromise) {
-    const auto seeds = from_environment("PAWL_SEEDS", 10'000);
+    const auto seeds = from_environment("PAWL_SEEDS", 4'000);
     struct total {
         std::uint64_t scenarios = 0, grants = 0;
     };
