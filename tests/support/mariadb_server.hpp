@@ -66,6 +66,7 @@ public:
         settings_.options.insert(settings_.options.end(), more.begin(), more.end());
     }
     [[nodiscard]] bool is_running();
+    [[nodiscard]] bool is_frozen() const noexcept { return is_frozen_; }
     [[nodiscard]] pid_t pid() const noexcept { return process_->pid(); }
 
 private:
