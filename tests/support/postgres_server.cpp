@@ -14,7 +14,6 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -30,7 +29,9 @@ namespace fs = std::filesystem;
 
 std::string content_of(const fs::path& path) {
     std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
+    std::ostringstream text;
+    text << file.rdbuf();  // a process that has just ended is a failure to read, not an exception
+    return text.str();
 }
 
 // A data folder to copy: initdb takes longer than all the rest. Small log files make it smaller.
