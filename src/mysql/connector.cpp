@@ -27,6 +27,7 @@ namespace {
 constexpr duration statement_limit = 3s;
 constexpr duration schema_statement_limit = 10s;
 constexpr duration listener_connect_limit = 5s;
+constexpr unsigned cannot_initialize_function = 1123;
 
 constexpr std::string_view variables_text =
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', "
@@ -162,15 +163,38 @@ asio::awaitable<std::shared_ptr<connection>> connector::greet(opened_link opened
     co_return made;
 }
 
+// A member that has left its group, such as after a restart without START GROUP_REPLICATION, may
+// accept writes that the others never see. This function asks for no rights, and refuses there.
+asio::awaitable<void> connector::check_membership(link_ptr link, const server_variables& variables,
+                                                  error_place place) {
+    if (is_galera(variables) && value_of(variables, "wsrep_ready") != "ON")
+        throw error(errc::unavailable,
+                    place.server + " has lost the other nodes of its Galera cluster.");
+    if (is_galera(variables) || !is_cluster(variables)) co_return;
+    const auto answer =
+        co_await link->query("SELECT group_replication_get_write_concurrency()", statement_limit);
+    const auto* failure = std::get_if<server_error>(&answer);
+    if (failure != nullptr && failure->number == cannot_initialize_function)
+        throw error(errc::unavailable, place.server +
+                                           " is not with the majority of its replication group: " +
+                                           failure->message + ".");
+    rows_in(answer, place);
+}
+
 asio::awaitable<sql::session_facts> connector::check_table(link_ptr link, error_place place) {
     for (const auto& each : shedlock_settings())
         rows_in(co_await link->query(each, statement_limit), place);
-    const auto state =
-        rows_in(co_await link->query("SELECT @@global.read_only", statement_limit), place);
-    if (state.empty()) throw sql::unexpected_answer("read_only");
-    const auto is_read_only = sql::text_in(state[0], 0);
-    if (is_read_only != "0" && is_read_only != "OFF")
+    const std::string state_text =
+        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'wsrep_on', "
+        "'group_replication_group_name')";
+    auto variables =
+        variables_in(rows_in(co_await link->query(state_text, statement_limit), place));
+    const std::string ready_text = "SHOW GLOBAL STATUS LIKE 'wsrep_ready'";
+    variables.merge(
+        variables_in(rows_in(co_await link->query(ready_text, statement_limit), place)));
+    if (const auto& state = value_of(variables, "read_only"); state != "0" && state != "OFF")
         throw error(errc::unavailable, place.server + " accepts no writes.");
+    co_await check_membership(link, variables, place);
     const auto columns =
         rows_in(co_await link->query(shedlock_columns_query(*options_.shedlock, options_.schema),
                                      statement_limit),
@@ -187,14 +211,15 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
         rows_in(co_await link->query(std::string(variables_text), statement_limit), place));
     variables.merge(variables_in(
         rows_in(co_await link->query(std::string(status_text), statement_limit), place)));
-    if (is_galera(variables)) {
-        if (value_of(variables, "wsrep_ready") != "ON")
-            throw error(errc::unavailable,
-                        place.server + " has lost the other nodes of its Galera cluster.");
-        // The next statement waits for what the cluster has committed. So a client that comes from
-        // another node finds its holds.
+    co_await check_membership(link, variables, place);
+    // The next statement waits for what the cluster has committed. So a client that comes from
+    // another node finds its holds.
+    if (is_galera(variables))
         rows_in(co_await link->query("SET SESSION wsrep_sync_wait = 1", statement_limit), place);
-    }
+    else if (is_cluster(variables))
+        rows_in(co_await link->query("SET SESSION group_replication_consistency = 'BEFORE'",
+                                     statement_limit),
+                place);
     sql::session_facts facts;
     facts.client = core::random_hex(*context_.time, 8);
     const bool may_push = options_.push && !is_cluster(variables);
@@ -206,6 +231,10 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
     if (clock.empty()) throw sql::unexpected_answer("hello");
     if (is_galera(variables))
         rows_in(co_await link->query("SET SESSION wsrep_sync_wait = DEFAULT", statement_limit),
+                place);
+    else if (is_cluster(variables))
+        rows_in(co_await link->query("SET SESSION group_replication_consistency = DEFAULT",
+                                     statement_limit),
                 place);
     const bool is_direct =
         sql::number_in(clock[0], 1) == static_cast<std::int64_t>(::mysql_thread_id(link->get()));

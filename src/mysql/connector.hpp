@@ -5,6 +5,7 @@
 #pragma once
 
 #include "connection.hpp"
+#include "server_variables.hpp"
 
 #include <pawl/mysql.hpp>
 
@@ -54,6 +55,10 @@ private:
                                                  time_point give_up_at);
     boost::asio::awaitable<sql::session_facts> say_hello(link_ptr link, error_place place);
     // In place of hello, for ShedLock's table.
+    // Throws errc::unavailable for a node of a cluster that has lost the others.
+    static boost::asio::awaitable<void> check_membership(link_ptr link,
+                                                         const server_variables& variables,
+                                                         error_place place);
     boost::asio::awaitable<sql::session_facts> check_table(link_ptr link, error_place place);
     boost::asio::awaitable<void> make_schema(link_ptr link, error_place place);
     [[nodiscard]] server_login login_for(const server& target, const std::string& address) const;

@@ -47,14 +47,19 @@ bool is_network_failure(const server_error& failure) noexcept {
 
 // 1180 is a commit that has failed in a way that the server does not know.
 bool is_interruption(const server_error& failure) noexcept {
-    return is_one_of(failure, {1180, 1317, 1969, 3024});
+    return is_one_of(failure, {1180, 1317, 1969, 3024}) && !is_conflict(failure);
 }
 
-bool is_conflict(const server_error& failure) noexcept { return is_one_of(failure, {1213, 3101}); }
+// 149 is InnoDB's number of a deadlock. MySQL shows it when a node of a group commits what another
+// one has changed first.
+bool is_conflict(const server_error& failure) noexcept {
+    return is_one_of(failure, {1213, 3101}) ||
+           (failure.number == 1180 && failure.message.find("error 149 ") != std::string::npos);
+}
 
-// 1047 is a node of a cluster that has lost the others.
+// 1047 and 3100 are of a node of a cluster that has lost the others.
 bool ends_session(const server_error& failure) noexcept {
-    return is_network_failure(failure) || is_one_of(failure, {1047, 1290, 1792, 1836});
+    return is_network_failure(failure) || is_one_of(failure, {1047, 1290, 1792, 1836, 3100});
 }
 
 bool is_missing_schema(const server_error& failure) noexcept {

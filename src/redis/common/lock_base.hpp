@@ -23,7 +23,7 @@
 
 namespace pawl::redis {
 
-class lock_base : public backend, protected link::listener, protected server_access {
+class lock_base : protected link::listener, protected server_access, public backend {
 public:
     ~lock_base() override { servers_->forget_listener(); }
     lock_base(const lock_base&) = delete;
