@@ -51,7 +51,7 @@ TEST_F(GroupReplication, AHoldOutlivesThePrimary) {
 TEST_F(GroupReplication, AMemberThatHasLeftGrantsNothing) {
     client holder = client_of({0});
     auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = long_patience});
-    cluster.let_go(2);
+    cluster.leave(2);
     ASSERT_TRUE(cluster.is_writable(2));
     client both = client_of({2, 0}), stray = client_of({2}, 3s);
     EXPECT_FALSE(both.try_acquire("it", {.ttl = 2s}).owns_lock());

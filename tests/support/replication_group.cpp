@@ -93,7 +93,7 @@ bool replication_group::is_writable(std::size_t index) const {
     }
 }
 
-void replication_group::let_go(std::size_t index) {
+void replication_group::leave(std::size_t index) {
     nodes_[index]->execute("STOP GROUP_REPLICATION");
     nodes_[index]->execute("SET GLOBAL super_read_only = OFF");
     nodes_[index]->execute("SET GLOBAL read_only = OFF");

@@ -33,7 +33,7 @@ public:
     // Whether it accepts writes, in the group or outside.
     [[nodiscard]] bool is_writable(std::size_t index) const;
     // The member leaves the group, and would accept writes.
-    void let_go(std::size_t index);
+    void leave(std::size_t index);
     void join(std::size_t index);
 
 private:
