@@ -168,8 +168,7 @@ asio::awaitable<sql::session_facts> connector::check_table(link_ptr link, error_
     const auto state =
         rows_in(co_await link->query("SELECT @@global.read_only", statement_limit), place);
     if (state.empty()) throw sql::unexpected_answer("read_only");
-    const auto is_read_only = sql::text_in(state[0], 0);
-    if (is_read_only != "0" && is_read_only != "OFF")
+    if (is_read_only(sql::text_in(state[0], 0)))
         throw error(errc::unavailable, place.server + " accepts no writes.");
     const auto columns =
         rows_in(co_await link->query(shedlock_columns_query(*options_.shedlock, options_.schema),

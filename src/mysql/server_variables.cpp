@@ -32,6 +32,10 @@ const std::string& value_of(const server_variables& all, std::string_view name) 
     return position == all.end() ? none : position->second;
 }
 
+bool is_read_only(std::string_view value) noexcept {
+    return !value.empty() && value != "0" && value != "OFF";
+}
+
 std::int64_t uptime_of(const server_variables& all) {
     const auto& text = value_of(all, "uptime");
     std::uint64_t seconds = 0;  // the server shows -1 as 2^64 - 1

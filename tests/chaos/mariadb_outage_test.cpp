@@ -238,9 +238,9 @@ TEST_P(MySqlOutage, ADeadlockIsNoLoss) {
 
 //   A holds by a value; B is connected | behind a proxy, a failover leaves B's connection and
 //   changes the server: here a statement does | B's adopt must say hello first: it fails, ends the
-//   session, and takes nothing | the next adopt succeeds, in a new session
+//   session, and takes nothing | the next adopt succeeds, in a new session: B wants no pause
 TEST_P(MySqlOutage, AnAdoptThatMustSayHelloEndsTheSession) {
-    client holder = client_with(), other = client_with();
+    client holder = client_with(), other = client_with("?after_failover=go");
     auto lock = holder.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
     expect_pairs(other, "another", 1);
     const auto connections = other.statistics().connections;
