@@ -20,6 +20,9 @@ namespace {
 
 // The server ends a connection that is idle for a minute, so it notices a dead client.
 constexpr duration ping_interval = 15s;
+// A listener's call without a message waits for `listener_wait_seconds`. One that ends earlier has
+// not found the session's user lock: it may have reached another server.
+constexpr duration least_listener_wait = 1s;
 constexpr int listener_wait_seconds = 20;
 constexpr duration listener_retry_pause = 500ms;
 constexpr int most_conflicts = 6;
@@ -284,11 +287,14 @@ asio::awaitable<void> connection::listen_with(std::weak_ptr<connection> weak,
     std::vector<std::string> read;
     for (;;) {
         std::string text;
-        if (const auto self = weak.lock(); self && !self->is_over_)
+        time_point asked_at;
+        if (const auto self = weak.lock(); self && !self->is_over_) {
             text = call_text(self->place_.schema, "listen",
                              {self->facts_.client, read, std::int64_t{listener_wait_seconds}});
-        else
+            asked_at = self->time_.now();
+        } else {
             break;
+        }
         const auto answer =
             co_await listener->query(std::move(text), listener_wait_seconds * 1s + silence_limit);
         const auto self = weak.lock();
@@ -299,6 +305,7 @@ asio::awaitable<void> connection::listen_with(std::weak_ptr<connection> weak,
         }
         read.clear();
         const auto& messages = std::get<std::vector<sql::row>>(answer);
+        if (messages.empty() && self->time_.now() - asked_at < least_listener_wait) break;
         for (const auto& each : messages)
             if (!each.empty() && each[0]) read.push_back(*each[0]);
         self->deliver(messages);

@@ -192,7 +192,7 @@ asio::awaitable<sql::session_facts> connector::check_table(link_ptr link, error_
     const std::string ready_text = "SHOW GLOBAL STATUS LIKE 'wsrep_ready'";
     variables.merge(
         variables_in(rows_in(co_await link->query(ready_text, statement_limit), place)));
-    if (const auto& state = value_of(variables, "read_only"); state != "0" && state != "OFF")
+    if (is_read_only(value_of(variables, "read_only")))
         throw error(errc::unavailable, place.server + " accepts no writes.");
     co_await check_membership(link, variables, place);
     const auto columns =

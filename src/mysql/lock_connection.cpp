@@ -4,6 +4,7 @@
 #include "lock_connection.hpp"
 
 #include "doctor.hpp"
+#include "server_variables.hpp"
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -17,11 +18,15 @@ asio::awaitable<std::vector<sql::row>> lock_connection::ask(std::string text, ti
 }
 
 // Any error of the server may have ended the transaction that locks a row, as a node of a cluster
-// does for the commit of another one: the session could live on without the lock.
+// does for the commit of another one: the session could live on without the lock. And a server that
+// only reads may have a successor, which does not know the lock.
 asio::awaitable<void> lock_connection::prove(time_point give_up_at) {
-    const auto sent = send("SELECT 1");
+    const auto sent = send("SELECT @@global.read_only");
     try {
-        static_cast<void>(co_await parts_.link->wait(sent, give_up_at));
+        const auto rows = co_await parts_.link->wait(sent, give_up_at);
+        if (rows.empty() || !is_read_only(sql::text_in(rows[0], 0))) co_return;
+        parts_.link->end("the server has become read-only");
+        throw error(errc::unavailable, place().server + " accepts no writes.");
     } catch (const error& failed) {
         if (sent->error_number != 0) parts_.link->end(failed.what());
         throw;

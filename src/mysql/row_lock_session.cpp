@@ -156,8 +156,9 @@ private:
             shown.owner = std::string(connection_word) + std::string(sql::text_in(each, 1));
             shown.token = fencing_token(static_cast<std::uint64_t>(sql::number_in(each, 2)));
             shown.remaining = forever;
-            shown.since = std::chrono::system_clock::time_point(
-                std::chrono::microseconds(sql::number_in(each, 4)));
+            constexpr std::int64_t latest_us = std::int64_t{1} << 52;  // in the year 2112
+            shown.since = std::chrono::system_clock::time_point(std::chrono::microseconds(
+                std::clamp<std::int64_t>(sql::number_in(each, 4), 0, latest_us)));
             const auto process = sql::text_in(each, 3);
             const auto host_end = process.find(' ');
             const auto pid_end = process.find(' ', host_end + 1);

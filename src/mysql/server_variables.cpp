@@ -7,6 +7,11 @@
 #include <charconv>
 
 namespace pawl::mysql {
+namespace {
+
+constexpr std::size_t longest_identity = 255;  // in the table `meta`
+
+}  // namespace
 
 server_variables variables_in(const std::vector<sql::row>& rows) {
     server_variables all;
@@ -25,6 +30,10 @@ const std::string& value_of(const server_variables& all, std::string_view name) 
     static const std::string none;
     const auto position = all.find(name);
     return position == all.end() ? none : position->second;
+}
+
+bool is_read_only(std::string_view value) noexcept {
+    return !value.empty() && value != "0" && value != "OFF";
 }
 
 std::int64_t uptime_of(const server_variables& all) {
@@ -46,8 +55,9 @@ std::string identity_of(const server_variables& all) {
     if (!group.empty()) return "group " + group;
     const auto& uuid = value_of(all, "server_uuid");
     if (!uuid.empty()) return uuid;
-    return value_of(all, "server_uid") + " " + value_of(all, "hostname") + ":" +
-           value_of(all, "port") + ":" + value_of(all, "datadir");
+    const auto text = value_of(all, "server_uid") + " " + value_of(all, "hostname") + ":" +
+                      value_of(all, "port") + ":" + value_of(all, "datadir");
+    return text.substr(0, longest_identity);
 }
 
 }  // namespace pawl::mysql

@@ -21,6 +21,8 @@ using server_variables = std::map<std::string, std::string, std::less<>>;
 // Empty for an unknown variable.
 [[nodiscard]] const std::string& value_of(const server_variables& all, std::string_view name);
 
+// `value` is that of the variable `read_only`, in a list or an expression.
+[[nodiscard]] bool is_read_only(std::string_view value) noexcept;
 // In seconds. Negative after a step of the clock back over the server's start.
 [[nodiscard]] std::int64_t uptime_of(const server_variables& all);
 

@@ -27,7 +27,7 @@ struct end_notice {
 }  // namespace
 
 void check_nodes(const server_variables& all, const options& settings, const error_place& place) {
-    if (value_of(all, "read_only") == "ON")
+    if (is_read_only(value_of(all, "read_only")))
         throw error(errc::unavailable, place.server + " accepts no writes.");
     if (settings.one_node || !is_cluster(all)) return;
     const std::string mode = settings.kind == lock_kind::row ? "mode=row" : "mode=session";

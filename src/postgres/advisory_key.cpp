@@ -98,10 +98,14 @@ advisory_key advisory_key_of(std::string_view name, advisory_keys scheme) {
     return {hashed_key(name)};
 }
 
+// The types are exact: a function of another user, in a schema of the search path, might fit better
+// to a small number.
 std::string arguments_of(const advisory_key& key) {
-    auto text = std::to_string(key.first);
-    if (key.second) text += ", " + std::to_string(*key.second);
-    return text;
+    const auto argument = [](std::int64_t number, const char* type) {
+        return "'" + std::to_string(number) + "'::pg_catalog." + type;
+    };
+    if (!key.second) return argument(key.first, "int8");
+    return argument(key.first, "int4") + ", " + argument(*key.second, "int4");
 }
 
 }  // namespace pawl::postgres

@@ -30,8 +30,8 @@ std::string condition_of(const advisory_key& key) {
     const auto high = key.second ? number & 0xffffffff : number >> 32;
     const auto low =
         key.second ? static_cast<std::uint64_t>(*key.second) & 0xffffffff : number & 0xffffffff;
-    return "l.classid = " + std::to_string(high) + " and l.objid = " + std::to_string(low) +
-           " and l.objsubid = " + (key.second ? "2" : "1");
+    return "l.classid = '" + std::to_string(high) + "' and l.objid = '" + std::to_string(low) +
+           "' and l.objsubid = " + (key.second ? "2" : "1");
 }
 
 constexpr std::string_view locks_query =
@@ -220,7 +220,7 @@ public:
         if (expected) co_return false;  // no holder has a token
         const auto key = advisory_key_of(name, keys_);
         auto sent = link_->send(
-            "select pg_terminate_backend(l.pid, 800) from (select distinct l.pid "
+            "select pg_catalog.pg_terminate_backend(l.pid, 800) from (select distinct l.pid "
             "from pg_locks l where l.locktype = 'advisory' and l.granted and "
             "l.database = (select d.oid from pg_database d where d.datname = "
             "current_database()) and " +
@@ -242,9 +242,11 @@ public:
     }
 
 private:
-    // "select pg_advisory_lock_shared(42)"; `action` is lock, unlock or try_advisory_lock.
+    // "select pg_catalog.pg_advisory_lock_shared('42'::pg_catalog.int8)"; `action` is lock, unlock
+    // or try_advisory_lock.
     [[nodiscard]] std::string function(std::string_view action) const {
-        std::string text = action == "try_advisory_lock" ? "select pg_" : "select pg_advisory_";
+        std::string text = action == "try_advisory_lock" ? "select pg_catalog.pg_"
+                                                         : "select pg_catalog.pg_advisory_";
         text.append(action).append(mode_ == lock_mode::shared ? "_shared(" : "(");
         return text + arguments_ + ")";
     }

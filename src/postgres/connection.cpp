@@ -203,7 +203,8 @@ void connection::end_pipeline() {
     const int result = ::PQpipelineSync(handle());
 #endif
     if (result != 1) return end(network_failure());
-    expected_.push_back({expected_result::kind::end_of_pipeline, nullptr, {}});
+    const auto sent = expected_.back().sent;
+    expected_.push_back({expected_result::kind::end_of_pipeline, sent, {}});
     if (is_ready_) watch_changed_->notify();
 }
 
@@ -248,13 +249,10 @@ bool connection::take_result() {
     using kind = expected_result::kind;
     const result_ptr result(::PQgetResult(handle()));
     const auto expected = expected_.front();
-    if (!result) {  // the end of a statement's results
-        if (expected.type == kind::end_of_pipeline) return false;
+    if (!result) {  // the end of a statement's results, or of those of a commit that has failed
+        if (expected.type == kind::end_of_pipeline)
+            return std::exchange(expected_.front().has_failed, false);
         expected_.pop_front();
-        if (expected.type == kind::statement && !expected.sent->is_answered) {
-            expected.sent->is_answered = true;
-            expected.sent->answered.notify();
-        }
         return true;
     }
     switch (::PQresultStatus(result.get())) {
@@ -264,6 +262,7 @@ bool connection::take_result() {
             return false;
         }
         expected_.pop_front();
+        settle_commit(expected.sent);
         return true;
     case PGRES_TUPLES_OK:
         if (expected.type == kind::statement) take_rows(*expected.sent, result.get());
@@ -272,8 +271,23 @@ bool connection::take_result() {
     case PGRES_EMPTY_QUERY:
     case PGRES_PIPELINE_ABORTED:  // its preparation has failed, which is the answer
         return true;
-    default: fail(expected, result.get()); return true;
+    default:
+        expected_.front().has_failed = true;
+        fail(expected, result.get());
+        return true;
     }
+}
+
+// The rows of a statement come before its commit, which may fail.
+void connection::settle_commit(const std::shared_ptr<pending_statement>& sent) {
+    const bool is_replicated = !connected_->forget_cancelled_wait();
+    if (!sent || sent->is_answered) return;
+    if (!is_replicated)
+        sent->failure = std::make_exception_ptr(
+            sql::no_answer(place_.server +
+                           ": the commit's wait for a standby was ended, so that it may be lost."));
+    sent->is_answered = true;
+    sent->answered.notify();
 }
 
 void connection::take_rows(pending_statement& target, const PGresult* result) {

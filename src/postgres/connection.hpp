@@ -79,8 +79,9 @@ private:
     struct expected_result {
         enum class kind : std::uint8_t { statement, preparation, notification, end_of_pipeline };
         expected_result::kind type;
-        std::shared_ptr<pending_statement> sent;  // of a statement and its preparation
+        std::shared_ptr<pending_statement> sent;  // of a statement, its preparation and its end
         std::string prepared_name;                // of a preparation
+        bool has_failed = false;
     };
 
     void throw_if_over() const;
@@ -98,6 +99,7 @@ private:
     // False: libpq needs more data.
     bool take_result();
     void take_rows(pending_statement& target, const PGresult* result);
+    void settle_commit(const std::shared_ptr<pending_statement>& sent);
     void fail(const expected_result& expected, const PGresult* result);
     void deliver_notifications();
     void end(const std::string& reason) noexcept;

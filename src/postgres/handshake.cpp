@@ -8,6 +8,7 @@
 #include "shedlock.hpp"
 
 #include "../core/util/random.hpp"
+#include "../sql/answers.hpp"
 
 #include <charconv>
 #include <utility>
@@ -17,17 +18,24 @@ namespace asio = boost::asio;
 namespace pawl::postgres {
 namespace {
 
+// The types are exact, so that no function of another user, in a schema of the search path, fits
+// better than the server's.
 constexpr auto server_query = R"sql(
 select pg_backend_pid(), pg_is_in_recovery(), current_setting('transaction_read_only'),
     current_setting('synchronous_commit'), n.oid is not null,
     coalesce(has_schema_privilege(n.oid, 'usage'), false),
-    has_database_privilege(current_database(), 'create'),
-    (select max(substr(p.proname, 7)::int) from pg_proc p
+    has_database_privilege(current_database()::text, 'create'),
+    (select max(substr(p.proname::text, 7)::int) from pg_proc p
         where p.pronamespace = n.oid and p.proname ~ '^hello_[0-9]{1,4}$'),
     exists (select from pg_proc p where p.pronamespace = n.oid and p.proname = 'hello_1'),
     current_user
 from (select 1) one left join pg_namespace n on n.nspname = $1
 )sql";
+
+// As is_alive() in the schema tries it.
+constexpr auto presence_query =
+    "select pg_try_advisory_lock("
+    "('x' || left(encode(sha256(decode($1, 'hex')), 'hex'), 16))::bit(64)::bigint)";
 
 struct server_facts {
     int process = 0;
@@ -175,8 +183,7 @@ asio::awaitable<sql::session_facts> shake_hands(std::shared_ptr<connection> sess
     std::shared_ptr<pending_statement> adjusted, present, listening;
     if (is_direct) {
         adjusted = session->send(settings_text(server, version));
-        present =
-            session->send("select pg_try_advisory_lock(('x' || $1)::bit(64)::bigint)", {client});
+        present = session->send(presence_query, {client});
         listening = session->send("listen \"pawl_" + client + "\"");
     }
     const bool goes_on = settings.after_failover == after_failover::go;
@@ -185,7 +192,7 @@ asio::awaitable<sql::session_facts> shake_hands(std::shared_ptr<connection> sess
     if (is_direct) {
         static_cast<void>(co_await session->wait(std::move(adjusted), give_up_at));
         const auto presence = co_await session->wait(std::move(present), give_up_at);
-        if (presence.size() != 1 || presence.front().front() != "t")
+        if (presence.size() != 1 || !sql::flag_in(presence.front(), 0))
             throw error(errc::unavailable,
                         place.server + " did not grant the advisory lock of this connection.");
         static_cast<void>(co_await session->wait(std::move(listening), give_up_at));

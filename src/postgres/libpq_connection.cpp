@@ -25,8 +25,12 @@ void libpq_connection::start(const parameters& all) {
     ::PQsetNoticeReceiver(connection_, on_notice, this);
 }
 
-// By default, libpq prints notices.
+// By default, libpq prints notices. The warning of a cancelled wait has no code of its own, and its
+// text may be in any language.
 void libpq_connection::on_notice(void* self, const PGresult* notice) {
+    const char* function = ::PQresultErrorField(notice, PG_DIAG_SOURCE_FUNCTION);
+    if (function != nullptr && std::string_view(function) == "SyncRepWaitForLSN")
+        static_cast<libpq_connection*>(self)->has_cancelled_wait_ = true;
     const char* severity = ::PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
     if (severity == nullptr || std::string_view(severity) != "FATAL") return;
     static_cast<libpq_connection*>(self)->last_words_ = error_in(notice);

@@ -38,6 +38,11 @@ public:
     [[nodiscard]] PGconn* get() const noexcept { return connection_; }
     // The server's last words, if it ended the connection while no call ran.
     [[nodiscard]] const server_error& last_words() const noexcept { return last_words_; }
+    // True, once: somebody ended a commit's wait for a standby, or a time limit did. The commit is
+    // then on this server only.
+    [[nodiscard]] bool forget_cancelled_wait() noexcept {
+        return std::exchange(has_cancelled_wait_, false);
+    }
 
     // Calls the handler, void(), when the socket is ready; never after `close`, if the handler
     // lives on. False: the system has no memory for the wait, or there is no socket.
@@ -70,6 +75,7 @@ private:
     boost::asio::posix::stream_descriptor descriptor_;
     core::close_on_fork forked_copy_;
     server_error last_words_;
+    bool has_cancelled_wait_ = false;
 };
 
 }  // namespace pawl::postgres

@@ -21,6 +21,11 @@ std::string with_schema(std::string_view text, const std::string& schema) {
     return result;
 }
 
+// Functions and operators that another user made in a schema of the search path may fit better to a
+// call than the server's. They would run with the rights of an administrator.
+constexpr char trusted_names[] =
+    "perform pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);\n";
+
 void replace_all(std::string& text, std::string_view name, const std::string& value) {
     for (auto at = text.find(name); at != std::string::npos;
          at = text.find(name, at + value.size()))
@@ -38,9 +43,8 @@ std::string schema_text(const std::string& schema) {
 
 // The advisory lock is of the transaction. Two clients that begin at the same time make one schema.
 std::string make_schema_statement(const std::string& schema) {
-    return "do $pawl_make$ begin\n"
-           "perform pg_advisory_xact_lock(('x' || left(md5('pawl schema " +
-           schema +
+    return std::string("do $pawl_make$ begin\n") + trusted_names +
+           "perform pg_advisory_xact_lock(('x' || left(md5('pawl schema " + schema +
            "'), 16))::bit(64)::bigint);\n"
            "if to_regclass('" +
            quoted(schema) +
@@ -58,6 +62,7 @@ do $pawl_owner$
 declare
     statement text;
 begin
+    $names
     if not exists (select from pg_roles where rolname = $owner) then
         create role "$owner" nologin;
     end if;
@@ -81,6 +86,7 @@ end $pawl_owner$;
 )sql";
     const auto owner = schema.substr(0, 57) + "_owner";
     auto result = with_schema(text, schema);
+    replace_all(result, "$names\n", trusted_names);
     replace_all(result, "= $owner)", "= '" + owner + "')");
     replace_all(result, "$owner\"", owner + "\"");
     replace_all(result, "$role", "'" + std::string(role) + "'");

@@ -50,7 +50,7 @@ select a.attname,
     exists (select from pg_index i where i.indrelid = a.attrelid and i.indisunique and i.indisvalid
         and i.indimmediate and i.indpred is null and i.indnkeyatts = 1 and i.indkey[0] = a.attnum)
 from pg_attribute a join pg_type t on t.oid = a.atttypid
-where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped
+where a.attrelid = to_regclass($1)::oid and a.attnum > 0 and not a.attisdropped
 )sql";
 
 }  // namespace

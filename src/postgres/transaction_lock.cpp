@@ -10,6 +10,8 @@
 
 #include <libpq-fe.h>
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 
 namespace pawl::postgres {
@@ -79,18 +81,19 @@ bool lock_in_transaction(PGconn* connection, std::string_view name,
     const std::string mode = options.mode == lock_mode::shared ? "_shared" : "";
     transaction open(connection);
     if (options.wait == duration{})
-        return open.run("SELECT pg_try_advisory_xact_lock" + mode + arguments) == "t";
-    const auto lock = "SELECT pg_advisory_xact_lock" + mode + arguments;
+        return open.run("SELECT pg_catalog.pg_try_advisory_xact_lock" + mode + arguments) == "t";
+    const auto lock = "SELECT pg_catalog.pg_advisory_xact_lock" + mode + arguments;
     if (options.wait == forever) {
         open.run(lock);
         return true;
     }
     // The time limit is an error, which would end the transaction without a savepoint. Its release
     // keeps the lock.
-    const auto limit = std::max<std::int64_t>(1, options.wait / std::chrono::milliseconds(1));
-    const auto usual = open.run("SELECT current_setting('lock_timeout')");
+    const auto limit = std::clamp<std::int64_t>(options.wait / std::chrono::milliseconds(1), 1,
+                                                std::numeric_limits<std::int32_t>::max());
+    const auto usual = open.run("SELECT pg_catalog.current_setting('lock_timeout')");
     const auto set_limit = [&](const std::string& text) {
-        open.run("SELECT set_config('lock_timeout', '" + text + "', true)");
+        open.run("SELECT pg_catalog.set_config('lock_timeout', '" + text + "', true)");
     };
     open.run("SAVEPOINT pawl_lock");
     try {

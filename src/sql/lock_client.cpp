@@ -255,7 +255,8 @@ void lock_client::acquire_attempt::notify(const message& received) {
     if (received.kind == 'g' && clock_ != 0) {
         const auto since_answer = limited_milliseconds((received.clock - clock_) / 1000);
         result.outcome = core::attempt_result::kind::granted;
-        result.expires = std::min(asked_at_ + since_answer, now) + received.span;
+        const auto lease = std::min(received.span, claim_window);
+        result.expires = std::min(asked_at_ + since_answer, now) + lease;
         result.token = received.token;
         result.needs_renewal = true;
         if (to_grant(result).deadline > now) pushed_ = result;

@@ -109,6 +109,30 @@ TEST_P(MySqlOutage, EndedSessionsCostNoLockAndNoWaiter) {
     EXPECT_TRUE(becomes_clean());
 }
 
+//   B waits for A | the calls of B's listener end at once, without a message, as on a server that
+//   does not know B: B calls seldom, and gets the lock when it looks
+TEST_P(MySqlOutage, AListenerWithoutASessionIsSeldomAsked) {
+    client holder = client_with(), waiting = client_with();
+    auto lock = holder.acquire("it", {.ttl = long_ttl});
+    server.execute("DROP PROCEDURE pawl.listen_1");
+    server.execute(
+        "CREATE PROCEDURE pawl.listen_1(c varbinary(16), r longtext, w int) SELECT 1, 'w' LIMIT 0");
+    held_lock acquired;
+    background_task waiter(
+        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+    ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
+    const auto calls = [this] {
+        return std::stoll(
+            *server.execute("SHOW GLOBAL STATUS LIKE 'Com_call_procedure'").front().at(1));
+    };
+    const auto before = calls();
+    std::this_thread::sleep_for(2s);  // the time in which the calls are counted
+    EXPECT_LT(calls() - before, 100);
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiter.join();
+    EXPECT_EQ(acquired.release(), release_result::released);
+}
+
 //   B waits for A | B's listener is ended | A releases: B gets the lock
 TEST_P(MySqlOutage, AWaiterOutlivesItsListener) {
     client holder = client_with(), waiting = client_with();
@@ -214,9 +238,9 @@ TEST_P(MySqlOutage, ADeadlockIsNoLoss) {
 
 //   A holds by a value; B is connected | behind a proxy, a failover leaves B's connection and
 //   changes the server: here a statement does | B's adopt must say hello first: it fails, ends the
-//   session, and takes nothing | the next adopt succeeds, in a new session
+//   session, and takes nothing | the next adopt succeeds, in a new session: B wants no pause
 TEST_P(MySqlOutage, AnAdoptThatMustSayHelloEndsTheSession) {
-    client holder = client_with(), other = client_with();
+    client holder = client_with(), other = client_with("?after_failover=go");
     auto lock = holder.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
     expect_pairs(other, "another", 1);
     const auto connections = other.statistics().connections;

@@ -143,6 +143,41 @@ TEST_P(MySqlRefusal, AReadOnlyServerIsWaitedFor) {
     EXPECT_EQ(acquired.release(), release_result::released);
 }
 
+//   A, an administrator, holds (2 s) | the server only reads, as before another one takes over: A
+//   cannot renew there, though it has the right to write, and is told of the loss in time
+TEST_P(MySqlRefusal, AReadOnlyServerRenewsForNobody) {
+    client locks = client_with();
+    auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
+    const loss_recorder loss(lock);
+    server.execute("SET GLOBAL read_only = 1");
+    EXPECT_TRUE(loss.is_told_within(20s));
+    server.execute("SET GLOBAL read_only = 0");
+}
+
+//   A has a lock by a name of its own | another server has taken over, where A's hold may be an old
+//   one: B cannot adopt it during the pause, and A renews it | after the pause, B adopts it
+TEST_P(MySqlRefusal, NothingIsAdoptedInThePause) {
+    client locks = client_with();
+    auto lock = locks.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
+    server.execute("UPDATE pawl.meta SET server = 'another one'");
+    client other = client_with();
+    const auto adopt = [&] { return other.adopt("it", "ticket", {.ttl = long_ttl}); };
+    const auto failed = failure_of([&] { (void)adopt(); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    lock.renew();
+    EXPECT_EQ(lock.state(), lock_state::held);
+    server.execute("UPDATE pawl.meta SET hold_off = null");
+    EXPECT_GT(adopt().token(), lock.token());
+}
+
+// A replica may take over before it has the first grants and their ttl.
+TEST_P(MySqlRefusal, APauseHasALeastLength) {
+    client locks = client_with();
+    (void)locks.acquire("it", {.ttl = 2s, .wait = patience}).release();
+    EXPECT_EQ(server.number("SELECT most_ttl FROM pawl.meta"), 30000);
+}
+
 //   another server has taken over (its identity is another one): nothing is granted for the longest
 //   ttl | with after_failover=go, at once
 TEST_P(MySqlRefusal, AnotherServerPausesGrants) {

@@ -65,6 +65,18 @@ TEST_P(MariaDbSessions, AFrozenServerCostsTheLockInTime) {
     EXPECT_TRUE(other.acquire("it", {.ttl = 2s, .wait = patience}).owns_lock());
 }
 
+//   A holds (2 s) | the server only reads, as before another one takes over, which does not know
+//   A's lock: A is told of the loss
+TEST_P(MariaDbSessions, AServerThatOnlyReadsKeepsNoLock) {
+    client locks = locking_client();
+    auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
+    const loss_recorder loss(lock);
+    background_task administrator([&] { (void)server.execute("SET GLOBAL read_only = 1"); });
+    EXPECT_TRUE(loss.is_told_within(20s));
+    administrator.join();
+    (void)server.execute("SET GLOBAL read_only = 0");
+}
+
 //   A holds, B waits | B gives up | A releases: the lock is free, and no statement waits
 TEST_P(MariaDbSessions, ACancelledWaitLeavesNothing) {
     client holder = locking_client(), waiting = locking_client();

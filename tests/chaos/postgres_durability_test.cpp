@@ -87,4 +87,33 @@ TEST_F(PostgresDurability, ASilentStandbyGivesNoLock) {
     EXPECT_TRUE(becomes_clean());
 }
 
+//   the standby is frozen | A's commit waits for it, and an administrator ends the wait: the grant
+//   may be lost with this server, so A has no lock | SIGCONT: A gets it
+TEST_F(PostgresDurability, AnEndedWaitForAStandbyGivesNoLock) {
+    support::postgres_server standby({.config = {}, .access = {}, .standby_of = &server});
+    server.set("synchronous_standby_names", "*");
+    ASSERT_FALSE(failure_with(durability::replicas(1)));
+    standby.freeze();
+    std::atomic<bool> is_over = false;
+    std::atomic<std::int64_t> ended = 0;
+    background_task administrator([&] {
+        while (!is_over)
+            ended += number(
+                "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = "
+                "'SyncRep'");
+    });
+    client locks = direct_client();
+    EXPECT_TRUE(failure_of([&] { (void)locks.acquire("it", {.ttl = long_ttl, .wait = 2s}); }));
+    EXPECT_TRUE(failure_of([&] {
+        (void)locks.acquire("it",
+                            {.ttl = long_ttl, .wait = 2s, .durable = durability::replicas(1)});
+    }));
+    is_over = true;
+    administrator.join();
+    EXPECT_GT(ended, 0);
+    standby.thaw();
+    EXPECT_FALSE(failure_with(durability::replicas(1)));
+    EXPECT_TRUE(becomes_clean());
+}
+
 }  // namespace

@@ -110,6 +110,50 @@ TEST_F(PostgresFailover, APlannedOneCostsNothing) {
     EXPECT_EQ(lock.release(), release_result::released);
 }
 
+//   A has a lock by a name of its own, which the standby knows | A releases it, and B acquires it,
+//   both unknown to the standby | failover: C cannot adopt A's hold in the pause, as B may hold |
+//   the pause is over, but A's lease is not, as the tables say: C adopts it
+TEST_F(PostgresFailover, AHoldIsNotAdoptedInThePause) {
+    client locks = client_at(both()), other = client_at(both());
+    auto lock = locks.acquire_as("it", "ticket", {.ttl = 300s, .wait = patience});
+    standby.catch_up();
+    standby.stop_replication();
+    EXPECT_EQ(lock.release(), release_result::released);
+    const auto next = other.acquire("it", {.ttl = 5s, .wait = patience}).token();
+    fail_over();
+    client third = client_at(both());
+    const auto adopt = [&] { return third.adopt("it", "ticket", {.ttl = long_ttl}); };
+    ASSERT_TRUE(eventually([&] { return result_of_try(third, "another") == try_result::busy; }));
+    const auto failed = failure_of([&] { (void)adopt(); });
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    (void)standby.execute("UPDATE pawl.boot SET hold_off = NULL", database);
+    EXPECT_GT(adopt().token(), next);
+}
+
+//   the tables come to a server with an earlier timeline, as with pg_upgrade | it crashes: tokens
+//   rise, also of a name whose row was deleted
+TEST_F(PostgresFailover, TokensRiseOnAnEarlierTimeline) {
+    const auto token = [this] {
+        client locks = direct_client();
+        auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
+        return lock.token();
+    };
+    const auto crash = [this] {
+        server.kill9();
+        server.start();
+    };
+    (void)token();
+    execute("UPDATE pawl.meta SET timeline = 7, floor = 7::bigint << 47, most_ttl = 1000");
+    execute("UPDATE pawl.boot SET floor = 7::bigint << 47");
+    const auto before = token();
+    for (int i = 0; i < 2; ++i) {
+        crash();
+        execute("DELETE FROM pawl.lock");
+        EXPECT_GT(token(), before);
+    }
+}
+
 //   a client that knows only the standby waits | promotion | it gets the lock
 TEST_F(PostgresFailover, AStandbyGrantsNothing) {
     client locks = direct_client(), early = client_at(standby.url(database));

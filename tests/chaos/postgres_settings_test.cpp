@@ -87,6 +87,29 @@ TEST_F(PostgresSettings, ARowThatOthersLockIsWaitedFor) {
     expect_pairs(locks, "it", 1);
 }
 
+//   A's try is carried out, but its commit fails, as somebody's constraint demands: A learns that
+//   it has no lock | without the constraint, A gets it
+TEST_F(PostgresSettings, ACommitThatFailsGivesNoLock) {
+    client locks = direct_client();
+    warm(locks);
+    execute(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION "
+        "'no commit' USING errcode = 'serialization_failure'; END $$");
+    execute(
+        "CREATE CONSTRAINT TRIGGER refusal AFTER INSERT OR UPDATE ON pawl.lock DEFERRABLE "
+        "INITIALLY "
+        "DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()");
+    for (int i = 0; i < 2; ++i) {
+        const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
+        ASSERT_TRUE(failed.has_value());
+        EXPECT_EQ(failed->reason, errc::unavailable) << failed;
+    }
+    EXPECT_FALSE(is_held("it"));
+    execute("DROP TRIGGER refusal ON pawl.lock");
+    expect_pairs(locks, "it", 3);
+    EXPECT_EQ(locks.statistics().connections, 1);
+}
+
 //   A holds (2 s) | somebody locks the whole table for longer | A is told in time | it ends | B
 //   gets a larger token
 TEST_F(PostgresSettings, ALockedTableCostsTheLockInTime) {

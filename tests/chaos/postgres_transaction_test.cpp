@@ -49,6 +49,12 @@ TEST_F(PostgresTransaction, OutlastsTheEndOfAWait) {
     EXPECT_FALSE(lock(first, "it"));
 }
 
+// The server's time limit has 31 bits, of milliseconds.
+TEST_F(PostgresTransaction, WaitsForMonths) {
+    EXPECT_TRUE(lock(first, "it", 24h * 100));
+    EXPECT_FALSE(lock(other, "it"));
+}
+
 TEST_F(PostgresTransaction, OfReadersShareALock) {
     const pawl::postgres::transaction_lock_options reading{.wait = 0s,
                                                            .mode = pawl::lock_mode::shared};

@@ -63,6 +63,8 @@ TEST(MySqlVariables, OtherServersAreDifferent) {
     EXPECT_FALSE(is_cluster(mariadb));
     EXPECT_EQ(identity_of(mysql), "a");
     EXPECT_NE(identity_of(mariadb), identity_of(copy));
+    copy["datadir"] = std::string(4096, '/');
+    EXPECT_EQ(identity_of(copy).size(), 255) << "longer than its column";
 }
 
 }  // namespace

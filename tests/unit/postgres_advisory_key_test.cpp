@@ -56,7 +56,7 @@ TEST(AdvisoryKey, OfRubyIsAChecksumAndZero) {
 TEST(AdvisoryKey, OfANumberIsTheNumber) {
     EXPECT_EQ(advisory_key_of("-42", advisory_keys::number), (advisory_key{-42}));
     EXPECT_EQ(advisory_key_of("1,-2", advisory_keys::number), (advisory_key{1, -2}));
-    EXPECT_EQ(arguments_of({1, -2}), "1, -2");
+    EXPECT_EQ(arguments_of({1, -2}), "'1'::pg_catalog.int4, '-2'::pg_catalog.int4");
     for (const auto* text : {"x", "1,", "1,2,3", "9223372036854775808", "1,4294967296", " 1"})
         EXPECT_THROW((void)advisory_key_of(text, advisory_keys::number), error) << text;
 }

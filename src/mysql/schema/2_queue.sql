@@ -17,6 +17,15 @@ begin
     end if;
 end//
 
+-- An error of a server that only reads, which does not stop a definer with many rights: the server
+-- that follows it may have given the lock away.
+create procedure @.check_writable()
+begin
+    if cast(@@global.read_only as char) not in ('0', 'OFF') then
+        signal sqlstate 'HY000' set mysql_errno = 1290, message_text = 'the server is read-only';
+    end if;
+end//
+
 create procedure @.remember_ttl(p_ttl int)
 begin
     update @.meta set most_ttl = p_ttl where one = 1 and most_ttl < p_ttl;

@@ -379,6 +379,7 @@ begin
         order by unhex(h.name), h.i;
     declare continue handler for not found set at_end = true;
     declare exit handler for sqlexception begin rollback; resignal; end;
+    call @.check_writable();
     start transaction;
     open asked;
     renewals: loop

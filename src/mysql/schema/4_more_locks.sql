@@ -72,6 +72,7 @@ begin
     declare t, l_since, expires datetime(6);
     declare is_exclusive boolean;
     declare exit handler for sqlexception begin rollback; resignal; end;
+    call @.check_writable();
     start transaction;
     select 1, k.since into present, l_since from @.lock k
         where k.ns = p_ns and k.name = p_name for update;
@@ -111,6 +112,9 @@ begin
     call @.enter(floor, hold_off, most_ttl);
     if floor is null then
         set token = -1;
+    elseif hold_off is not null then
+        signal sqlstate 'HY000' set mysql_errno = 1205,
+            message_text = 'after a failover, the hold may have ended on the former server';
     else
         if p_ttl > most_ttl then call @.remember_ttl(p_ttl); end if;
         start transaction;

@@ -11,7 +11,8 @@ create table @.meta (
     format int not null,
     timeline int not null,   -- of the server that made the newest row of @.boot
     most_ttl int not null,   -- the longest ttl that anybody requested, in ms
-    hold_off timestamptz);   -- as in @.boot, which a crash during the pause empties
+    hold_off timestamptz,    -- as in @.boot, which a crash during the pause empties
+    floor bigint not null default 0);  -- as in @.boot; it never goes back
 -- A standby that is promoted knows at least these: the pause after a failover depends on them.
 insert into @.meta select 1, 1,
     ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int, 30000;

@@ -20,11 +20,13 @@ create function @.until(t timestamptz) returns bigint language sql volatile as $
     select greatest(0, ceil(extract(epoch from t - clock_timestamp()) * 1000))::bigint
 $$;
 
--- A client holds the advisory lock of its number for as long as its connection lives.
+-- A client holds an advisory lock for as long as its connection lives. Every role may see that, but
+-- not conclude the client's number, which names its channel: it is the lock's number before a hash.
 create function @.is_alive(p_client text, p_caller text) returns boolean
 language sql volatile as $$
     select p_client = p_caller
-        or not pg_try_advisory_xact_lock_shared(('x' || p_client)::bit(64)::bigint)
+        or not pg_try_advisory_xact_lock_shared(
+            ('x' || left(encode(sha256(decode(p_client, 'hex')), 'hex'), 16))::bit(64)::bigint)
 $$;
 
 -- A message for a client. notify_1 sends it, after the commit: a NOTIFY in a transaction that is

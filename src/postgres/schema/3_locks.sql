@@ -7,13 +7,14 @@
 
 -- The first call of a connection. A missing row of @.boot tells of a crash or a failover. After a
 -- failover, holds that the standby did not know may still live elsewhere: nothing is granted for
--- the longest ttl, unless the standby was synchronous or the client wants no pause.
+-- the longest ttl, unless the standby was synchronous or the client wants no pause. The tables may
+-- come to a server with an earlier timeline (pg_upgrade, a dump): the floor of tokens still grows.
 create function @.hello_1(p_go boolean, out format int, out is_standby boolean, out timeline int,
     out hold_off bigint, out pid int, out now bigint, out boot bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
     m @.meta;
-    floor bigint;
+    next_floor bigint;
     pause timestamptz;
 begin
     pid := pg_backend_pid();
@@ -24,21 +25,24 @@ begin
     timeline := ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int;
     perform 1 from @.boot;
     if not found then
-        if timeline > 65535 then
+        select * into m from @.meta for update;
+        next_floor := greatest(timeline::bigint << 47,
+            m.floor + case when m.timeline <> timeline then 1::bigint << 47 else 0 end);
+        if next_floor >> 47 > 65535 then
             raise exception 'the timeline is larger than 65535, and tokens have no room for it';
         end if;
-        select * into m from @.meta for update;
-        floor := timeline::bigint << 47;
         if m.timeline <> timeline and not p_go
-                and current_setting('synchronous_standby_names') = '' then
+                and (current_setting('synchronous_standby_names') = ''
+                or current_setting('synchronous_commit') in ('local', 'off')) then
             pause := clock_timestamp() + m.most_ttl * interval '1 ms';
         end if;
         -- A crash does not end the pause.
         pause := greatest(pause, case when m.hold_off > clock_timestamp() then m.hold_off end);
-        insert into @.boot values (1, clock_timestamp(), floor, m.most_ttl, pause)
+        insert into @.boot values (1, clock_timestamp(), next_floor, m.most_ttl, pause)
             on conflict do nothing;
-        update @.meta k set timeline = hello_1.timeline, hold_off = pause
-            where k.timeline <> hello_1.timeline or k.hold_off is distinct from pause;
+        update @.meta k set timeline = hello_1.timeline, hold_off = pause, floor = next_floor
+            where k.timeline <> hello_1.timeline or k.hold_off is distinct from pause
+            or k.floor <> next_floor;
     end if;
     select @.microseconds(b.started), case when b.hold_off > clock_timestamp() then
         @.until(b.hold_off) end into boot, hold_off from @.boot b;
@@ -399,6 +403,10 @@ declare
 begin
     select * into b from @.boot;
     if not found then token := -1; return next; return; end if;
+    if b.hold_off > clock_timestamp() then
+        raise exception 'after a failover, the hold may have ended on the former server'
+            using errcode = 'lock_not_available';
+    end if;
     if p_ttl > b.most_ttl then perform @.remember_ttl(p_ttl); end if;
     return query update @.lock k set fence = greatest(k.fence + 1, b.floor + @.ticks()),
         owner = p_owner, client = p_client, who = p_who, value = p_value, ttl = p_ttl,
