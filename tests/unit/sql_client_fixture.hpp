@@ -159,6 +159,13 @@ protected:
         for (duration passed{}; passed < all; passed += 50ms)
             advance(50ms);
     }
+    // Until there is a call. Returns the time that it took.
+    duration advance_until_asked() {
+        duration passed{};
+        for (; asked().empty() && passed < 60s; passed += 50ms)
+            advance(50ms);
+        return passed;
+    }
     std::shared_ptr<acquisition> acquire(duration wait, const std::string& owner = "owner",
                                          duration ttl = 30s) {
         const auto made = std::make_shared<acquisition>();

@@ -12,9 +12,7 @@ TEST_F(SqlClient, AFirstWaiterLooksOnceForALease) {
     acquire(600s);
     for (int i = 0; i < 3; ++i) {
         queue();
-        advance_slowly(19900ms);
-        EXPECT_EQ(asked(), "");
-        advance_slowly(100ms);
+        EXPECT_EQ(advance_until_asked(), 20s);
         ASSERT_EQ(asked(), "refresh");
     }
 }
@@ -25,9 +23,8 @@ TEST_F(SqlClient, AFarWaiterLooksAfterTheEndOfTheLease) {
     const auto made = acquire(600s);
     for (int i = 0; i < 3; ++i) {
         answer({{"q", std::nullopt, "20000", "f", std::nullopt, "5000000"}});
-        advance_slowly(24900ms);
-        EXPECT_EQ(asked(), "");
-        advance_slowly(3200ms);
+        const auto passed = advance_until_asked();
+        EXPECT_TRUE(passed >= 25s && passed <= 28s + 50ms) << passed / 1ms;
         ASSERT_EQ(asked(), "refresh");
     }
     answer({{"g", "9", "30000"}});
@@ -40,9 +37,8 @@ TEST_F(SqlClient, ALostMessageCostsALimitedTime) {
     for (const char* is_first : {"t", "f"}) {
         const auto made = acquire(600s, is_first);
         answer({{"q", std::nullopt, "3600000", is_first, std::nullopt, "5000000"}});
-        advance_slowly(29900ms);
-        EXPECT_EQ(asked(), "");
-        advance_slowly(10200ms);
+        const auto passed = advance_until_asked();
+        EXPECT_TRUE(passed >= 30s && passed <= 40s + 50ms) << passed / 1ms;
         ASSERT_EQ(asked(), "refresh");
         answer({{"g", "9", "30000"}});
         EXPECT_TRUE(made->granted);
@@ -91,15 +87,13 @@ TEST_F(SqlClient, WithoutMessagesAWaiterLooksMoreOften) {
     for (int i = 0; i < 3; ++i) {
         ASSERT_EQ(asked(), "refresh");
         queue();
-        advance_slowly(4900ms);
-        EXPECT_EQ(asked(), "");
-        advance_slowly(3200ms);
+        const auto passed = advance_until_asked();
+        EXPECT_TRUE(passed >= 5s && passed <= 8s + 50ms) << passed / 1ms;
     }
     test_.present->handlers.on_hearing(true);
     ASSERT_EQ(asked(), "refresh");
     queue();
-    advance_slowly(19900ms);
-    EXPECT_EQ(asked(), "");
+    EXPECT_EQ(advance_until_asked(), 20s);
 }
 
 }  // namespace
