@@ -114,10 +114,6 @@ sql::call simulated_session::changed(const sql::call& request) {
     return sent;
 }
 
-bool simulated_session::is_listening() const noexcept {
-    return is_listening_ || database_.bug() == sql_bug::no_look_at_first;
-}
-
 void simulated_session::listen() {
     if (!is_over() && !std::exchange(is_listening_, true)) database_.listen(link_);
 }

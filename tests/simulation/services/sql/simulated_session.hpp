@@ -23,7 +23,7 @@ public:
     bool is_over() const noexcept override { return !link_; }
     boost::asio::awaitable<std::vector<sql::row>> run(const sql::call& request,
                                                       time_point give_up_at) override;
-    bool is_listening() const noexcept override;
+    bool is_listening() const noexcept override { return is_listening_; }
     void listen() override;
     void close() noexcept override;
 
