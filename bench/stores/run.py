@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "bench/peers"))
 from drivers import Driver, Languages, Peer  # noqa: E402
 from servers import MariaDb, Postgres, Redis  # noqa: E402
 
+import stores_chart  # noqa: E402
 import stores_report as report  # noqa: E402
 
 HOLD_TTL = 9.0  # s
@@ -37,7 +38,7 @@ class Plan:
     rounds: int = 3
     pairs: float = 2
     handoffs: float = 3
-    waiting: float = 8
+    waiting: float = 40
     holds: int = 1000
     renewals: float = 2 * HOLD_TTL / 3
     waiters: tuple = (1, 10)
@@ -233,7 +234,7 @@ def parse(arguments):
                         help="small counts; fails if a count is not as it must be")
     parser.add_argument("--rounds", type=int, metavar="N", help="number of rounds")
     parser.add_argument("--out", type=Path, metavar="FOLDER",
-                        help="folder for stores.json and stores.md")
+                        help="folder for stores.json, stores.md and stores.svg")
     parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="FOLDER",
                         help="build folder of the drivers")
     parser.add_argument("--data", type=Path, metavar="FOLDER",
@@ -265,6 +266,7 @@ def main():
         options.out.mkdir(parents=True, exist_ok=True)
         (options.out / "stores.md").write_text(page.text())
         page.write_json(options.out / "stores.json")
+        (options.out / "stores.svg").write_text(stores_chart.draw(page))
     if options.quick:
         wrong = report.wrong_counts(bench.medians())
         for each in wrong:

@@ -23,7 +23,7 @@ constexpr duration ping_interval = 15s;
 // A listener's call without a message waits for `listener_wait_seconds`. One that ends earlier has
 // not found the session's user lock: it may have reached another server.
 constexpr duration least_listener_wait = 1s;
-constexpr int listener_wait_seconds = 20;
+constexpr int listener_wait_seconds = 40;
 constexpr duration listener_retry_pause = 500ms;
 constexpr int most_conflicts = 6;
 constexpr core::pause_lengths conflict_pauses{.first = 5ms, .longest = 80ms};
@@ -60,16 +60,6 @@ std::string literal(const sql::parameter& value) {
     if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
     if (const auto* text = std::get_if<std::string>(&value)) return bytes_literal(*text);
     return "null";
-}
-
-// A call that puts its claim into a queue. Its last parameter is p_wait.
-bool needs_listener(const sql::call& request) {
-    if (request.function != "acquire" && request.function != "refresh" &&
-        request.function != "latch_look")
-        return false;
-    const auto& all = request.parameters;
-    const auto* wait = all.empty() ? nullptr : std::get_if<std::int64_t>(&all.back());
-    return wait != nullptr && *wait == 1;
 }
 
 // A conflict has undone the whole transaction. Repeated, its last statement would hide that.
@@ -142,7 +132,6 @@ asio::awaitable<std::vector<sql::row>> connection::run(const sql::call& request,
     throw_if_over();
     if (!request.text.empty())
         return run_text(statement_text(request.text, request.parameters), give_up_at);
-    if (needs_listener(request)) open_listener();
     return run_text(call_text(place_.schema, request.function, request.parameters), give_up_at);
 }
 
@@ -250,14 +239,14 @@ asio::awaitable<void> connection::run_next() {
     sent->answered.notify();
 }
 
-void connection::open_listener() {
+void connection::listen() {
     if (has_listener_ || !facts_.is_pushed || !connect_listener_) return;
     has_listener_ = true;
-    asio::co_spawn(strand_, listen(weak_from_this(), connect_listener_), asio::detached);
+    asio::co_spawn(strand_, keep_listening(weak_from_this(), connect_listener_), asio::detached);
 }
 
-asio::awaitable<void> connection::listen(std::weak_ptr<connection> weak,
-                                         listener_connector connect_listener) {
+asio::awaitable<void> connection::keep_listening(std::weak_ptr<connection> weak,
+                                                 listener_connector connect_listener) {
     for (;;) {
         std::shared_ptr<libmariadb_connection> listener;
         try {
@@ -275,7 +264,9 @@ asio::awaitable<void> connection::listen(std::weak_ptr<connection> weak,
             co_return;
         }
         if (listener) co_await listen_with(weak, listener);
-        if (const auto self = weak.lock(); !self || self->is_over_ || self->fork_mark_.is_forked())
+        if (const auto self = weak.lock(); self && !self->is_over_ && !self->fork_mark_.is_forked())
+            self->note_hearing(false);
+        else
             co_return;
         co_await pause->wait_until(retry_at);
     }
@@ -306,11 +297,16 @@ asio::awaitable<void> connection::listen_with(std::weak_ptr<connection> weak,
         read.clear();
         const auto& messages = std::get<std::vector<sql::row>>(answer);
         if (messages.empty() && self->time_.now() - asked_at < least_listener_wait) break;
+        self->note_hearing(true);
         for (const auto& each : messages)
             if (!each.empty() && each[0]) read.push_back(*each[0]);
         self->deliver(messages);
     }
     listener->close();
+}
+
+void connection::note_hearing(bool is_hearing) {
+    if (handlers_.on_hearing) handlers_.on_hearing(is_hearing);
 }
 
 void connection::deliver(const std::vector<sql::row>& messages) {

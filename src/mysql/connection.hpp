@@ -65,6 +65,8 @@ public:
     [[nodiscard]] bool is_over() const noexcept override { return is_over_; }
     boost::asio::awaitable<std::vector<sql::row>> run(const sql::call& request,
                                                       time_point give_up_at) override;
+    bool is_listening() const noexcept override { return true; }  // a table keeps the messages
+    void listen() override;
     void close() noexcept override;
 
     // Any statement that is a transaction, with `run`'s errors.
@@ -85,11 +87,11 @@ private:
                                              runtime& time);
     boost::asio::awaitable<void> work_once();
     boost::asio::awaitable<void> run_next();
-    void open_listener();
-    static boost::asio::awaitable<void> listen(std::weak_ptr<connection> weak,
-                                               listener_connector connect_listener);
+    static boost::asio::awaitable<void> keep_listening(std::weak_ptr<connection> weak,
+                                                       listener_connector connect_listener);
     static boost::asio::awaitable<void> listen_with(
         std::weak_ptr<connection> weak, std::shared_ptr<libmariadb_connection> listener);
+    void note_hearing(bool is_hearing);
     void deliver(const std::vector<sql::row>& messages);
     void close_links(const std::string& reason) noexcept;
 

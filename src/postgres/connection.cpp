@@ -135,17 +135,28 @@ std::shared_ptr<pending_statement> connection::send_call(const sql::call& reques
     const auto notify_text = call_text(place_.schema, "notify", 0);
     auto sent = std::make_shared<pending_statement>(time_, strand_);
     sent->answered.prepare();
+    // A forced release may follow a renewal.
+    if (request.text.empty() && request.function == "renew" && facts_.is_pushed) listen();
     // A proxy may give the next statement to another connection, which has not prepared it.
     if (is_ready_ && facts_.is_pushed) {
         send_prepared(std::string(request.function), text, values, sent, false);
         if (request.notifies) send_prepared("notify", notify_text, {}, nullptr, true);
     } else {
-        send_unprepared(text, values, sent, false);
-        if (request.notifies) send_unprepared(notify_text, {}, nullptr, true);
+        send_unprepared(text, values, sent);
+        if (request.notifies)
+            send_unprepared(notify_text, {}, nullptr, expected_result::kind::notification);
     }
     flush();
     throw_if_unsent(*sent);
     return sent;
+}
+
+// Each NOTIFY wakes all sessions that listen in the database, also those that it is not for. So a
+// session begins to listen when it waits for the first time, or renews.
+void connection::listen() {
+    if (is_over_ || std::exchange(is_listening_, true)) return;
+    send_unprepared("listen \"" + channel_ + "\"", {}, nullptr, expected_result::kind::listen);
+    flush();
 }
 
 std::shared_ptr<pending_statement> connection::send(const std::string& text,
@@ -155,7 +166,7 @@ std::shared_ptr<pending_statement> connection::send(const std::string& text,
     auto sent = std::make_shared<pending_statement>(time_, strand_);
     sent->may_take_long = may_take_long;
     sent->answered.prepare();
-    send_unprepared(text, values, sent, false);
+    send_unprepared(text, values, sent);
     flush();
     throw_if_unsent(*sent);
     return sent;
@@ -183,14 +194,13 @@ void connection::send_prepared(const std::string& name, const std::string& text,
 
 void connection::send_unprepared(const std::string& text, const std::vector<text_value>& values,
                                  const std::shared_ptr<pending_statement>& sent,
-                                 bool is_notification) {
-    using kind = expected_result::kind;
+                                 expected_result::kind type) {
     if (is_over_) return;
     if (expected_.empty()) heard_at_ = time_.now();
     if (::PQsendQueryParams(handle(), text.c_str(), static_cast<int>(values.size()), nullptr,
                             pointers_of(values).data(), nullptr, nullptr, 0) != 1)
         return end(network_failure());
-    expected_.push_back({is_notification ? kind::notification : kind::statement, sent, {}});
+    expected_.push_back({type, sent, {}});
     end_pipeline();
 }
 
@@ -319,7 +329,8 @@ void connection::fail(const expected_result& expected, const PGresult* result) {
         expected.sent->is_answered = true;
         expected.sent->answered.notify();
     }
-    if (ends_session(failure)) end(failure.message);
+    if (ends_session(failure) || expected.type == expected_result::kind::listen)
+        end(failure.message);
 }
 
 void connection::deliver_notifications() {

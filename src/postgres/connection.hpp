@@ -55,6 +55,8 @@ public:
     [[nodiscard]] bool is_over() const noexcept override { return is_over_; }
     boost::asio::awaitable<std::vector<sql::row>> run(const sql::call& request,
                                                       time_point give_up_at) override;
+    bool is_listening() const noexcept override { return is_listening_; }
+    void listen() override;
     void close() noexcept override;
 
     // Sends any statement, without a prepared one. Throws if the session has ended.
@@ -77,7 +79,13 @@ public:
 private:
     // What libpq will return next.
     struct expected_result {
-        enum class kind : std::uint8_t { statement, preparation, notification, end_of_pipeline };
+        enum class kind : std::uint8_t {
+            statement,
+            preparation,
+            notification,
+            listen,
+            end_of_pipeline
+        };
         expected_result::kind type;
         std::shared_ptr<pending_statement> sent;  // of a statement, its preparation and its end
         std::string prepared_name;                // of a preparation
@@ -91,7 +99,8 @@ private:
                        const std::vector<text_value>& values,
                        const std::shared_ptr<pending_statement>& sent, bool is_notification);
     void send_unprepared(const std::string& text, const std::vector<text_value>& values,
-                         const std::shared_ptr<pending_statement>& sent, bool is_notification);
+                         const std::shared_ptr<pending_statement>& sent,
+                         expected_result::kind type = expected_result::kind::statement);
     void end_pipeline();
     void flush();
     void read_next();
@@ -123,6 +132,7 @@ private:
     time_point heard_at_{};  // or the time at which the oldest outstanding statement was sent
     duration silence_limit_ = silence_limit;
     bool is_ready_ = false;
+    bool is_listening_ = false;
     bool is_flushing_ = false;
     bool is_over_ = false;
     std::string end_reason_;

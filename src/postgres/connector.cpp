@@ -208,7 +208,7 @@ asio::awaitable<void> connector::check_durability(sql::session& connected, durab
 }
 
 spi::capabilities connector::capabilities() const noexcept {
-    return {.loss_is_pushed = true,
+    return {.loss_is_pushed = false,
             .least_ttl = 100ms,
             .strictly_fair = true,
             .shared = true,

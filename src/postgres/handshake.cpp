@@ -180,11 +180,10 @@ asio::awaitable<sql::session_facts> shake_hands(std::shared_ptr<connection> sess
     if (!server.has_functions) co_await make_schema(session, settings, log, give_up_at);
 
     const auto client = core::random_hex(time, 8);
-    std::shared_ptr<pending_statement> adjusted, present, listening;
+    std::shared_ptr<pending_statement> adjusted, present;
     if (is_direct) {
         adjusted = session->send(settings_text(server, version));
         present = session->send(presence_query, {client});
-        listening = session->send("listen \"pawl_" + client + "\"");
     }
     const bool goes_on = settings.after_failover == after_failover::go;
     auto greeted = session->send("select * from " + quoted(settings.schema) + ".hello_1($1)",
@@ -195,7 +194,6 @@ asio::awaitable<sql::session_facts> shake_hands(std::shared_ptr<connection> sess
         if (presence.size() != 1 || !sql::flag_in(presence.front(), 0))
             throw error(errc::unavailable,
                         place.server + " did not grant the advisory lock of this connection.");
-        static_cast<void>(co_await session->wait(std::move(listening), give_up_at));
     }
     const auto hello = co_await session->wait(std::move(greeted), give_up_at);
     auto facts = read_hello(hello, place);

@@ -6,6 +6,7 @@
 #include "../core/store/permits.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace pawl::sql {
 namespace {
@@ -91,6 +92,15 @@ char status_of(const std::vector<row>& answer) noexcept {
     if (answer.empty()) return '\0';
     const auto text = text_in(answer.front(), 0);
     return text.empty() ? '\0' : text.front();
+}
+
+bool asks_for_hello(std::string_view function, const std::vector<row>& answer) noexcept {
+    static constexpr std::array<std::string_view, 4> with_status{"acquire", "refresh", "latch_set",
+                                                                 "latch_step"};
+    if (std::ranges::find(with_status, function) != with_status.end())
+        return status_of(answer) == 'r';
+    const bool has_token = function == "acquire_batch" || function == "adopt";
+    return has_token && !answer.empty() && text_in(answer.front(), 0) == "-1";
 }
 
 error unexpected_answer(std::string_view function) {

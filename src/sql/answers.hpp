@@ -27,6 +27,10 @@ namespace pawl::sql {
 [[nodiscard]] bool flag_in(const row& answer, std::size_t column) noexcept;
 // The first column's letter; '\0' without one.
 [[nodiscard]] char status_of(const std::vector<row>& answer) noexcept;
+// True: the function carried out nothing, since the session must say hello first. The functions
+// with a status say r, and those whose first column is a token say -1.
+[[nodiscard]] bool asks_for_hello(std::string_view function,
+                                  const std::vector<row>& answer) noexcept;
 [[nodiscard]] error unexpected_answer(std::string_view function);
 
 // A time that no number from outside can make overflow: 30 years at most.

@@ -167,12 +167,15 @@ asio::awaitable<bool> table_latches::wait(std::string_view name, std::uint64_t g
             const auto limit =
                 std::max(client->try_deadline(), std::min(give_up_at, time.now() + 5s));
             const auto used = co_await client->sessions().get(limit);
+            const bool was_listening = used->is_listening();
             const call request = look_call(client->caller_on(*used), latch, waiter.id(), true);
             const auto answer = co_await client->run_on(used, request, limit);
             const auto state = read_state(answer, time.now());
             if (core::is_over(state, latch, generation)) co_return true;
             pauses.reset();
             const bool is_pushed = used->facts().is_pushed;
+            if (is_pushed) used->listen();
+            if (is_pushed && !was_listening) continue;
             wake_at = time.now() + (is_pushed ? core::random_between(time, 20s, 40s)
                                               : core::random_between(time, 1000ms, 1500ms));
             wake_at = std::min(wake_at, state.expires);

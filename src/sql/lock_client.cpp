@@ -12,7 +12,6 @@
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -32,6 +31,15 @@ constexpr core::pause_lengths undo_pauses{.first = 200ms, .longest = 1s};
 // it can no longer arrive: the proxy's sessions outlive their clients.
 constexpr duration latest_arrival = 6s;
 
+// The first waiter looks at the end of the lease that it knows of. The others look so much later:
+// the holder and all waiters before them may have stopped together.
+constexpr duration later_from = 5s, later_until = 8s;
+// All look at the latest after so long: a message may have been lost.
+constexpr duration latest_from = 30s, latest_until = 40s;
+
+// The renewals of a hold with a longer ttl are too rare to notice a forced release.
+constexpr duration longest_unheard = 1min;
+
 // The longest lease of a waiter that was granted the lock, which it must renew: serve() in the
 // schema.
 constexpr duration claim_window = 1800ms;
@@ -46,17 +54,6 @@ std::string process_text(const identity& process) {
     auto host = process.host;
     std::ranges::replace(host, ' ', '_');
     return host + ' ' + std::to_string(process.pid) + ' ' + process.command;
-}
-
-// True: the function carried out nothing, since the session must say hello first. The functions
-// with a status say r, and those whose first column is a token say -1.
-bool asks_for_hello(std::string_view function, const std::vector<row>& answer) noexcept {
-    static constexpr std::array<std::string_view, 4> with_status{"acquire", "refresh", "latch_set",
-                                                                 "latch_step"};
-    if (std::ranges::find(with_status, function) != with_status.end())
-        return status_of(answer) == 'r';
-    const bool has_token = function == "acquire_batch" || function == "adopt";
-    return has_token && !answer.empty() && text_in(answer.front(), 0) == "-1";
 }
 
 // True: the request had no effect. An answer that is not understood may be one to a grant.
@@ -97,10 +94,10 @@ private:
     asio::awaitable<void> leave();
     void update(const core::attempt_result& result) {
         attempt_.on_result(result);
-        plan_refresh();
+        plan_refresh(result.expires);
     }
     // Chooses when the place is looked at, if no message comes before.
-    void plan_refresh();
+    void plan_refresh(time_point lease_end);
     void undo() { client_.undo_in_background(requested_, claimed_by_); }
     [[nodiscard]] time_point request_limit() const;
     [[nodiscard]] bool has_pushed_grant() const noexcept {
@@ -175,6 +172,7 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
             throw no_answer(client_.sessions_->database().describe() +
                             ": the connection was lost during the wait.");
         const auto asked_at = client_.now();
+        const bool was_listening = used->is_listening();
         const bool may_wait = give_up_at_ > asked_at || attempt_.was_queued();
         const call request = attempt_call(function, client_.caller_on(*used), requested_, may_wait);
         is_sent = true;
@@ -184,6 +182,10 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
         asked_at_ = asked_at;
         clock_ = std::max<std::int64_t>(0, number_in(answer.front(), 5));
         update(result);
+        const bool is_waiting = result.outcome == core::attempt_result::kind::waiting;
+        const bool is_long = attempt_.granted() != nullptr && requested_.ttl > longest_unheard;
+        if (is_pushed_ && (is_waiting || is_long)) used->listen();
+        if (is_pushed_ && is_waiting && !was_listening) attempt_.on_wakeup();
         co_return;
     } catch (const error& failed) {
         failure = failed;
@@ -203,12 +205,18 @@ asio::awaitable<void> lock_client::acquire_attempt::ask(std::string_view functio
     if (failure) throw error(*failure);
 }
 
-// The first waiters are told when they must look. The others look, too, but seldom: the holder and
-// all waiters before them may have stopped together.
-void lock_client::acquire_attempt::plan_refresh() {
+// A lease that is renewed meanwhile costs one look, and no lease ends without one.
+void lock_client::acquire_attempt::plan_refresh(time_point lease_end) {
     auto& time = *client_.context_.time;
-    refresh_at_ = time.now() + (is_pushed_ ? core::random_between(time, 5s, 8s)
-                                           : core::random_between(time, 1000ms, 1500ms));
+    const auto now = time.now();
+    if (!is_pushed_) {
+        refresh_at_ = now + core::random_between(time, 1000ms, 1500ms);
+        return;
+    }
+    const auto later = core::random_between(time, later_from, later_until);
+    const auto latest = now + core::random_between(time, latest_from, latest_until);
+    const bool knows_end = client_.is_hearing_ && lease_end != time_point::max();
+    refresh_at_ = std::min((knows_end ? std::max(now, lease_end) : now) + later, latest);
 }
 
 asio::awaitable<void> lock_client::acquire_attempt::wait() {
@@ -290,6 +298,10 @@ std::shared_ptr<lock_client> lock_client::make(std::unique_ptr<connector> databa
                                     [weak] {
                                         if (const auto self = weak.lock())
                                             self->context_.listener->on_possible_loss();
+                                    },
+                                    [weak](bool is_hearing) {
+                                        if (const auto self = weak.lock())
+                                            self->on_hearing(is_hearing);
                                     }};
     made->sessions_ =
         std::make_shared<session_keeper>(std::move(database), context, std::move(events));
@@ -335,6 +347,7 @@ asio::awaitable<std::vector<grant>> lock_client::acquire_batch(std::span<const c
         const auto answer = co_await run_on(used, request, limit);
         if (!answer.empty() && answer.size() != claims.size())
             throw unexpected_answer("acquire_batch");
+        if (!answer.empty() && claims.front().ttl > longest_unheard) used->listen();
         std::vector<grant> grants;
         for (std::size_t i = 0; i < answer.size(); ++i) {
             grant granted;
@@ -463,6 +476,15 @@ asio::awaitable<void> lock_client::confirm_loss(std::shared_ptr<lock_client> sel
 void lock_client::on_session_end(const std::string& client) {
     for (const auto& [owner, attempt] : attempts_)
         attempt->on_session_end(client);
+    if (on_latch) on_latch({});
+    is_hearing_ = true;
+}
+
+// The plans of the waiters count on messages.
+void lock_client::on_hearing(bool is_hearing) {
+    if (std::exchange(is_hearing_, is_hearing) == is_hearing || is_hearing) return;
+    for (const auto& [owner, attempt] : attempts_)
+        attempt->notify({});
     if (on_latch) on_latch({});
 }
 

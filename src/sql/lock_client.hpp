@@ -73,6 +73,7 @@ private:
     static boost::asio::awaitable<void> confirm_loss(std::shared_ptr<lock_client> self,
                                                      std::string owner, std::string name);
     void on_session_end(const std::string& client);
+    void on_hearing(bool is_hearing);
     // Repeats a leave without `keep`, with growing pauses, until the database confirms that no
     // request of this session can still arrive, or the ttl is over.
     void undo_in_background(const claim& requested, const std::string& claimed_by);
@@ -84,6 +85,7 @@ private:
     backend_context context_;
     const core::fork_mark made_in_;
     bool is_closing_ = false;
+    bool is_hearing_ = true;
     std::unordered_map<std::string_view, acquire_attempt*> attempts_;  // in the queue, by owner
     core::in_flight operations_;                                       // `close` waits for them
     std::shared_ptr<session_keeper> sessions_;

@@ -68,6 +68,10 @@ public:
     // does not end the session, but a session without any answer for long ends.
     virtual boost::asio::awaitable<std::vector<row>> run(const call& request,
                                                          time_point give_up_at) = 0;
+    // False: messages that are sent now are lost.
+    [[nodiscard]] virtual bool is_listening() const noexcept = 0;
+    // Messages come from now on. Called when a claim has joined a queue, or has a long hold.
+    virtual void listen() = 0;
     // Ends the session: its calls throw `no_answer`. No handler is called.
     virtual void close() noexcept = 0;
 };
@@ -76,6 +80,8 @@ public:
 struct session_handlers {
     std::function<void(std::string_view message)> on_message;  // a push for this client
     std::function<void()> on_end;                              // the session has ended by itself
+    // False: for now, messages do not come. Not called with true before it was with false.
+    std::function<void(bool is_hearing)> on_hearing;
 };
 
 // Makes sessions. Used on the strand.

@@ -74,6 +74,10 @@ asio::awaitable<void> session_keeper::connect(std::shared_ptr<session_keeper> se
                             },
                             [weak = std::weak_ptr(self)] {
                                 if (const auto keeper = weak.lock()) keeper->on_session_end();
+                            },
+                            [weak = std::weak_ptr(self)](bool is_hearing) {
+                                if (const auto keeper = weak.lock())
+                                    keeper->handlers_.on_hearing(is_hearing);
                             }};
     try {
         made = co_await self->database_->connect(std::move(events),

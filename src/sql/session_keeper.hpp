@@ -24,6 +24,7 @@ public:
         std::function<void(const std::string& client)> on_end;
         // There is another session than before: messages may have been lost.
         std::function<void()> on_replaced;
+        std::function<void(bool is_hearing)> on_hearing;  // as of a session
     };
 
     session_keeper(std::unique_ptr<connector> database, const backend_context& context,

@@ -148,6 +148,26 @@ TEST_P(MySqlOutage, AWaiterOutlivesItsListener) {
     EXPECT_TRUE(becomes_clean());
 }
 
+//   an account may have one connection, so a waiter's listener cannot connect | the waiter looks
+//   every 5 to 8 s, long before A's lease ends
+TEST_P(MySqlOutage, AWaiterWithoutListenerLooks) {
+    client holder = client_with();
+    auto lock = holder.acquire("it", {.ttl = 24h});
+    (void)server.execute("CREATE USER one WITH MAX_USER_CONNECTIONS 1");
+    (void)server.execute("GRANT ALL ON pawl.* TO one");
+    client waiting = client_at(server.url("pawl", {}, "one"));
+    held_lock acquired;
+    background_task waiter(
+        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = 60s}); });
+    // The claim, a look when the listener has failed, and the next one.
+    EXPECT_TRUE(eventually([&] { return waiting.statistics().requests >= 3; }));
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiter.join();
+    EXPECT_GT(acquired.token(), lock.token());
+    EXPECT_EQ(acquired.release(), release_result::released);
+    EXPECT_TRUE(becomes_clean());
+}
+
 //   four clients acquire and release in turn | their connections are ended again and again | at no
 //   time do two have the lock, and tokens rise in the order of the holds
 TEST_P(MySqlOutage, EndedConnectionsLetNoTwoIn) {

@@ -112,6 +112,23 @@ TEST_P(PostgresLostReplies, OfAWaiterDoNotStopIt) {
     EXPECT_TRUE(becomes_clean());
 }
 
+//   A holds, B's session begins to listen -> fault | A releases | B has the lock
+TEST_P(PostgresLostReplies, OfAListenDoNotStopTheWaiter) {
+    client holder = direct_client(), locks = proxied_client();
+    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
+    strike("listen");
+    held_lock acquired;
+    background_task waiting(
+        [&] { acquired = locks.acquire("it", {.ttl = long_ttl, .wait = patience}); });
+    ASSERT_TRUE(has_struck());
+    ASSERT_TRUE(eventually([&] { return waiters("it") > 0; }));
+    EXPECT_EQ(lock.release(), release_result::released);
+    waiting.join();
+    EXPECT_GT(acquired.token(), lock.token());
+    EXPECT_EQ(acquired.release(), release_result::released);
+    EXPECT_TRUE(becomes_clean());
+}
+
 std::string name_of_sql_fault(const testing::TestParamInfo<sql_fault_kind>& info) {
     switch (info.param) {
     case sql_fault_kind::lose_request: return "LostRequest";

@@ -302,6 +302,7 @@ constexpr capabilities sqlite_capabilities() {
 
 constexpr capabilities postgres_capabilities() {
     auto all = redis_capabilities();
+    all.loss_is_pushed = false;
     all.least_ttl = std::chrono::milliseconds(100);
     return all;
 }

@@ -59,6 +59,7 @@ asio::awaitable<std::vector<sql::row>> simulated_session::run(const sql::call& r
     const auto self = shared_from_this();
     auto& time = *context_.time;
     if (is_over()) throw sql::no_answer("The session is over.");
+    if (request.function == "renew") listen();
     const auto asked_at = time.now();
     const auto made = std::make_shared<pending>(pending{core::wakeup(time, context_.strand)});
     calls_.push_back(made);
@@ -111,6 +112,10 @@ sql::call simulated_session::changed(const sql::call& request) {
         std::ranges::transform(names, owners.begin(), shared_owner);
     }
     return sent;
+}
+
+void simulated_session::listen() {
+    if (!is_over() && !std::exchange(is_listening_, true)) database_.listen(link_);
 }
 
 void simulated_session::close() noexcept {

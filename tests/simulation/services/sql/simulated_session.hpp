@@ -23,6 +23,8 @@ public:
     bool is_over() const noexcept override { return !link_; }
     boost::asio::awaitable<std::vector<sql::row>> run(const sql::call& request,
                                                       time_point give_up_at) override;
+    bool is_listening() const noexcept override { return is_listening_; }
+    void listen() override;
     void close() noexcept override;
 
     // For the network.
@@ -43,6 +45,7 @@ private:
     sql::session_facts facts_;
     std::shared_ptr<sql_link> link_;
     std::vector<std::shared_ptr<pending>> calls_;
+    bool is_listening_ = false;
     time_point answered_at_{};
     std::map<std::string, std::string> owners_;  // of a name: the newest one
 };
@@ -63,7 +66,7 @@ public:
         co_return;
     }
     spi::capabilities capabilities() const noexcept override {
-        return {.loss_is_pushed = true,
+        return {.loss_is_pushed = false,
                 .strictly_fair = true,
                 .shared = true,
                 .permits = true,

@@ -237,6 +237,11 @@ void sql_database::send(const std::shared_ptr<sql_link>& link, sql::call request
             });
 }
 
+void sql_database::listen(const std::shared_ptr<sql_link>& link) {
+    link->sent_until = std::max(link->sent_until, loop_.now() + packet_delay());
+    deliver(*link->process, link->sent_until, [link] { link->is_listening = true; });
+}
+
 // The end of a connection that its client has closed comes after what the client had sent.
 void sql_database::close(const std::shared_ptr<sql_link>& link) {
     link->user = nullptr;
@@ -270,18 +275,22 @@ void sql_database::run_request(const std::shared_ptr<sql_link>& link, const sql:
 
 // Tells the first two waiters when the lease that they wait for ends.
 void sql_database::tell_first(step& done, const sql_lock& lock) const {
-    const auto left = core::first_expiry(lock.holders) - clock();
+    const auto first_end = core::first_expiry(lock.holders);
     for (std::size_t i = 0; i < std::min<std::size_t>(2, lock.queue.size()); ++i)
         if (!lock.holders.empty())
             done.messages.emplace_back(lock.queue[i].client,
-                                       "n " + lock.queue[i].owner + ' ' + *milliseconds(left));
+                                       "n " + lock.queue[i].owner + ' ' + *time_until(first_end));
+}
+
+std::optional<std::string> sql_database::time_until(time_point end) const {
+    return milliseconds(end - clock() + (bug_ == sql_bug::late_looks ? 1min : 0min));
 }
 
 void sql_database::notify(const step& done) {
     if (is_shared_) return;
     for (const auto& [client, text] : done.messages)
         for (const auto& link : links_) {
-            if (link->client != client || !link->is_open) continue;
+            if (link->client != client || !link->is_open || !link->is_listening) continue;
             link->answered_until = std::max(link->answered_until, loop_.now() + packet_delay());
             deliver(*link->process, link->answered_until, [link, text = text] {
                 link->process->post([link, text] {
@@ -360,9 +369,9 @@ std::vector<sql::row> sql_database::attempt(step& done) {
                  milliseconds(result.expires - clock()), std::nullopt, std::nullopt,
                  text_of(clock_us())}};
     const auto first_end = core::first_expiry(table.holders());
-    const auto remaining = first_end != time_point::max() ? milliseconds(first_end - clock())
-                           : is_pausing() ? milliseconds(present_.hold_off - clock())
-                                          : std::optional<std::string>();
+    const auto remaining = first_end != time_point::max() ? time_until(first_end)
+                           : is_pausing()                 ? time_until(present_.hold_off)
+                                                          : std::optional<std::string>();
     if (result.outcome == core::attempt_result::kind::not_queued)
         return {{"b", std::nullopt, remaining}};
     return {{"q", std::nullopt, remaining, text_of(result.is_first), std::nullopt,

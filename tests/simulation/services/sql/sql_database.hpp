@@ -47,6 +47,7 @@ struct sql_link {
     std::string client;
     simulated_process* process = nullptr;
     bool is_open = true;                     // at the database, which carries out its requests
+    bool is_listening = false;               // at the database
     instant sent_until{}, answered_until{};  // the bytes of each direction keep their order
     simulated_session* user = nullptr;       // null: its client has ended it
 };
@@ -120,6 +121,7 @@ public:
     using answer_handler = std::function<void(std::vector<sql::row>)>;
     // Calls the handler in the process.
     void send(const std::shared_ptr<sql_link>& link, sql::call request, answer_handler on_answer);
+    void listen(const std::shared_ptr<sql_link>& link);
     void close(const std::shared_ptr<sql_link>& link);
 
 private:
@@ -146,6 +148,8 @@ private:
     [[nodiscard]] std::vector<sql::row> renew(step& done);
     [[nodiscard]] std::vector<sql::row> inspect(step& done);
     void tell_first(step& done, const sql_lock& lock) const;
+    // In ms, for waiters.
+    [[nodiscard]] std::optional<std::string> time_until(time_point end) const;
     void notify(const step& done);
     void commit(bool is_flushed);
     void replicate_later();
