@@ -55,6 +55,10 @@ std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
     return std::get<std::vector<sql::row>>(answer);
 }
 
+std::string node_name(const error_place& place) {
+    return place.server.substr(place.server.find(" at ") + 4);
+}
+
 connector::connector(options settings, const backend_context& context)
     : options_(std::move(settings)), context_(context) {}
 
@@ -290,6 +294,21 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
         state.cluster = server_state::cluster_kind::group_replication;
     }
     state.is_pushed = session.facts().is_pushed;
+    state.hold_off = session.facts().hold_off;
+    const auto cipher =
+        co_await session.run_text("SHOW SESSION STATUS LIKE 'Ssl_cipher'", give_up_at);
+    state.has_tls = !cipher.empty() && !sql::text_in(cipher[0], 1).empty();
+    const auto asked_at = context_.time->now();
+    const auto clock = co_await session.run_text(
+        "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), EXISTS (SELECT 1 FROM "
+        "information_schema.tables WHERE table_schema = '" +
+            options_.schema + "' AND table_name = 'lock')",
+        give_up_at);
+    if (clock.empty()) throw sql::unexpected_answer("state");
+    const auto asked_for = context_.time->now() - asked_at;
+    state.clock_offset = std::chrono::microseconds(sql::number_in(clock[0], 0)) -
+                         (context_.time->wall_clock() - asked_for / 2).time_since_epoch();
+    state.sees_tables = sql::number_in(clock[0], 1) == 1;
     if (options_.shedlock) {
         const auto answer = co_await session.run_text(
             shedlock_state_query(*options_.shedlock, options_.schema), give_up_at);
@@ -298,7 +317,7 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
         state.has_zone = sql::flag_in(answer[0], 1);
         state.ignores_case = sql::flag_in(answer[0], 2);
     }
-    co_return assess(state, options_, session.place().server);
+    co_return assess(state, options_, node_name(session.place()));
 }
 
 asio::awaitable<void> connector::check_durability(sql::session& connected, durability,

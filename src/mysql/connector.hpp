@@ -68,6 +68,9 @@ private:
 std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
                               const error_place& place);
 
+// The server of the place, such as "db1:3306".
+[[nodiscard]] std::string node_name(const error_place& place);
+
 // Throws errc::bad_option.
 void check_options(const options& settings);
 [[nodiscard]] std::string describe(const options& settings);

@@ -173,6 +173,7 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
     auto& session = static_cast<connection&>(connected);
     auto state = co_await ask_for_state(session, options_.schema, *context_.time, give_up_at);
     state.has_proxy = !session.facts().is_pushed;
+    state.hold_off = session.facts().hold_off;
     if (options_.shedlock) {
         auto counted = session.send(future_locks_query(*options_.shedlock));
         const auto answer = co_await session.wait(std::move(counted), give_up_at);
