@@ -27,6 +27,7 @@ namespace {
 constexpr duration statement_limit = 3s;
 constexpr duration schema_statement_limit = 10s;
 constexpr duration listener_connect_limit = 5s;
+constexpr unsigned unknown_column = 1054;
 
 constexpr std::string_view variables_text =
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', "
@@ -42,6 +43,12 @@ void check_version(MYSQL* connection, const error_place& place) {
     throw error(errc::refused, place.server + " has version " +
                                    ::mysql_get_server_info(connection) + "; locks need " +
                                    (is_mariadb ? "MariaDB 10.6" : "MySQL 8.0") + " or later.");
+}
+
+error foreign_table_error(const error_place& place, const std::string& table) {
+    return {errc::refused, place.server + " has a table '" + table +
+                               "' of another program in the database " + place.schema +
+                               "; name a database of its own for the locks in the URL."};
 }
 
 }  // namespace
@@ -174,7 +181,10 @@ asio::awaitable<sql::session_facts> connector::check_table(link_ptr link, error_
     if (state.empty()) throw sql::unexpected_answer("read_only");
     const auto is_read_only = sql::text_in(state[0], 0);
     if (is_read_only != "0" && is_read_only != "OFF")
-        throw error(errc::unavailable, place.server + " accepts no writes.");
+        throw error(
+            errc::unavailable,
+            place.server +
+                " accepts no writes (read_only); name the server that does in the URL, too.");
     const auto columns =
         rows_in(co_await link->query(shedlock_columns_query(*options_.shedlock, options_.schema),
                                      statement_limit),
@@ -240,10 +250,13 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
     if (format > schema_format)
         throw error(errc::refused, place.server + " has locks of format " + std::to_string(format) +
                                        " in the database " + place.schema +
-                                       "; this program knows format " +
-                                       std::to_string(schema_format) + ". Update it.");
+                                       "; this Pawl knows format " + std::to_string(schema_format) +
+                                       ", so use a newer one.");
     if (sql::text_in(facts_row, 1) == "t")
-        throw error(errc::unavailable, place.server + " accepts no writes.");
+        throw error(
+            errc::unavailable,
+            place.server +
+                " accepts no writes (read_only); name the server that does in the URL, too.");
     facts.hold_off = sql::milliseconds_in(facts_row, 3);
     facts.clock = sql::number_in(facts_row, 5);
     facts.boot = sql::number_in(facts_row, 2) << 40 | last_start_;
@@ -252,15 +265,19 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
 
 // Two clients that begin at the same time make one schema, one after the other.
 asio::awaitable<void> connector::make_schema(link_ptr link, error_place place) {
+    const sql::named_activity activity(activity_, "it makes the database " + options_.schema);
     const auto lock_name = "'pawl-schema-" + options_.schema.substr(0, 50) + "'";
     rows_in(co_await link->query("SELECT GET_LOCK(" + lock_name + ", 8)", schema_statement_limit),
             place);
     const auto complete = co_await link->query(
         "SELECT 1 FROM `" + options_.schema + "`.meta WHERE one = 1", statement_limit);
     const auto* rows = std::get_if<std::vector<sql::row>>(&complete);
-    const bool is_mariadb = ::mariadb_connection(link->get()) != 0;
-    if (rows == nullptr || rows->empty())
-        for (const auto& statement : schema_statements(options_.schema, {}, is_mariadb)) {
+    if (const auto* failure = std::get_if<server_error>(&complete);
+        failure != nullptr && failure->number == unknown_column)
+        throw foreign_table_error(place, "meta");
+    if (rows == nullptr || rows->empty()) {
+        const auto statements = co_await missing_statements(link, place);
+        for (const auto& statement : statements) {
             const auto answer = co_await link->query(statement, schema_statement_limit);
             const auto* failure = std::get_if<server_error>(&answer);
             if (failure == nullptr) continue;
@@ -268,7 +285,33 @@ asio::awaitable<void> connector::make_schema(link_ptr link, error_place place) {
                 throw missing_schema_error(place, failure->message);
             rows_in(answer, place);
         }
+    }
     rows_in(co_await link->query("SELECT RELEASE_LOCK(" + lock_name + ")", statement_limit), place);
+}
+
+asio::awaitable<std::vector<std::string>> connector::missing_statements(link_ptr link,
+                                                                        error_place place) {
+    const auto quoted_schema = "'" + options_.schema + "'";
+    std::vector<std::string> tables, procedures;
+    const auto read = [&](std::vector<std::string>& names, const std::vector<sql::row>& answer) {
+        for (const auto& each : answer)
+            names.emplace_back(sql::text_in(each, 0));
+    };
+    read(tables, rows_in(co_await link->query("SELECT table_name FROM information_schema.tables "
+                                              "WHERE table_schema = " +
+                                                  quoted_schema,
+                                              statement_limit),
+                         place));
+    read(procedures, rows_in(co_await link->query("SELECT routine_name FROM "
+                                                  "information_schema.routines WHERE definer = "
+                                                  "CURRENT_USER() AND routine_schema = " +
+                                                      quoted_schema,
+                                                  statement_limit),
+                             place));
+    if (const auto foreign = foreign_table(tables); !foreign.empty())
+        throw foreign_table_error(place, foreign);
+    const bool is_mariadb = ::mariadb_connection(link->get()) != 0;
+    co_return statements_without(schema_statements(options_.schema, {}, is_mariadb), procedures);
 }
 
 asio::awaitable<examination> connector::examine(sql::session& connected, time_point give_up_at) {

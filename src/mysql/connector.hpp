@@ -35,6 +35,7 @@ public:
     boost::asio::awaitable<std::shared_ptr<connection>> connect_with(session_maker make,
                                                                      time_point give_up_at);
     [[nodiscard]] std::string describe() const override;
+    [[nodiscard]] std::string activity() const override { return activity_; }
     boost::asio::awaitable<examination> examine(sql::session& connected,
                                                 time_point give_up_at) override;
     boost::asio::awaitable<void> check_durability(sql::session& connected, durability wanted,
@@ -56,12 +57,17 @@ private:
     // In place of hello, for ShedLock's table.
     boost::asio::awaitable<sql::session_facts> check_table(link_ptr link, error_place place);
     boost::asio::awaitable<void> make_schema(link_ptr link, error_place place);
+    // What an attempt that was cut short has left to do. Throws errc::refused if the database has
+    // other tables with the names of Pawl's.
+    boost::asio::awaitable<std::vector<std::string>> missing_statements(link_ptr link,
+                                                                        error_place place);
     [[nodiscard]] server_login login_for(const server& target, const std::string& address) const;
     [[nodiscard]] time_point limit_of_attempt(std::size_t remaining, time_point give_up_at) const;
 
     const options options_;
     const backend_context context_;
     std::int64_t last_start_ = 0;  // of the server, in s since 1970
+    std::string activity_;
 };
 
 // The rows of an answer. Throws what the server says instead.

@@ -72,7 +72,8 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_h
 
 asio::awaitable<void> connector::greet(std::shared_ptr<connection> made,
                                        sql::session_handlers handlers, time_point give_up_at) {
-    auto facts = co_await shake_hands(made, options_, *context_.time, context_.log, give_up_at);
+    auto facts =
+        co_await shake_hands(made, options_, *context_.time, context_.log, activity_, give_up_at);
     made->set_ready(std::move(facts), std::move(handlers));
 }
 
