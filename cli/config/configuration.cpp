@@ -24,7 +24,8 @@ void check_secrecy(const std::string& path, std::string_view url, bool readable_
     throw failure(exit_code::config,
                   "'" + path +
                       "' contains a password and is readable by everybody; run: chmod o-r " + path +
-                      ", or put the password into a file that the URL names with password_file.");
+                      ", or put the password into a file that the URL names with password_file or "
+                      "passfile.");
 }
 
 std::optional<config_file> read_config(const std::string& path) {

@@ -76,7 +76,7 @@ bool may_have_split_password(const url_parts& parts) {
 
 bool is_secret(std::string_view option) {
     const auto name = option.substr(0, option.find('='));
-    return name == "password" || name == "secret" || name == "token";
+    return name == "password" || name == "sslpassword" || name == "secret" || name == "token";
 }
 
 int hex_digit(char digit) {

@@ -10,9 +10,9 @@ namespace pawl::cli {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> advised_commands{
-    "pawl status",       "pawl resize",         "pawl doctor",         "pawl acl",
-    "pawl redlock init", "pawl redlock status", "pawl redlock rejoin", "pawl release"};
+constexpr std::array<std::string_view, 9> advised_commands{
+    "pawl status",         "pawl resize",         "pawl doctor",  "pawl acl",   "pawl redlock init",
+    "pawl redlock status", "pawl redlock rejoin", "pawl release", "pawl schema"};
 
 // Phrases, so that the name of a lock is not changed.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> translations{

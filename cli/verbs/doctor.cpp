@@ -72,7 +72,7 @@ void show_findings(const examination& result, const std::string& node, std::size
         is_empty = false;
     }
     if (!is_empty)
-        std::cout << facts.text(width, coloured);
+        std::cout << (node.empty() ? "\n" : "") << facts.text(width, coloured);
     else if (!node.empty())
         std::cout << "  not examined: it serves no locks\n";
 }
@@ -103,7 +103,7 @@ void show(const service_location& location, const examination& result) {
     const bool coloured = wants_colour(STDOUT_FILENO);
     const std::size_t width = terminal_width(STDOUT_FILENO);
     std::cout << paint(printable(location.lock_service.describe()), colour::bold, coloured)
-              << " (from " << printable(location.source) << ")\n\n";
+              << " (from " << printable(location.source) << ")\n";
 
     show_findings(result, "", width, coloured);
     for (const examined_node& each : result.nodes) {

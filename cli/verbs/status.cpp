@@ -27,15 +27,16 @@ void show(const lock_info& lock, const holder& lock_holder) {
                    printable(lock_holder.owner) + "… (its layout or library stores nothing else)");
     } else {
         print_line("host", printable(lock_holder.host));
-        print_line("pid", std::to_string(lock_holder.pid));
+        if (lock_holder.pid != 0) print_line("pid", std::to_string(lock_holder.pid));
         print_line("command", printable(lock_holder.command));
-        print_line("since", format_utc(lock_holder.since) + " (" +
-                                format_readable(time_since(lock_holder.since)) + " ago)");
+        if (lock_holder.since != std::chrono::system_clock::time_point{})
+            print_line("since", format_utc(lock_holder.since) + " (" +
+                                    format_readable(time_since(lock_holder.since)) + " ago)");
     }
     if (lock_holder.mode == lock_mode::permits) print_line("permits", mode_text(lock, lock_holder));
     if (lock_holder.count > 1) print_line("entered", std::to_string(lock_holder.count) + " times");
     if (lock_holder.remaining == forever) {
-        print_line("remaining", "forever: the holder set no time to live");
+        print_line("remaining", "no end is known: the holder set none, or it is a session");
     } else {
         print_line("remaining",
                    format_readable(lock_holder.remaining) + " of the lease, if it is not renewed");

@@ -28,6 +28,7 @@ constexpr duration statement_limit = 3s;
 constexpr duration schema_statement_limit = 10s;
 constexpr duration listener_connect_limit = 5s;
 constexpr unsigned cannot_initialize_function = 1123;
+constexpr unsigned unknown_column = 1054;
 
 constexpr std::string_view variables_text =
     "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('server_uuid', 'server_uid', 'hostname', "
@@ -45,6 +46,12 @@ void check_version(MYSQL* connection, const error_place& place) {
                                    (is_mariadb ? "MariaDB 10.6" : "MySQL 8.0") + " or later.");
 }
 
+error foreign_table_error(const error_place& place, const std::string& table) {
+    return {errc::refused, place.server + " has a table '" + table +
+                               "' of another program in the database " + place.schema +
+                               "; name a database of its own for the locks in the URL."};
+}
+
 }  // namespace
 
 std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
@@ -54,6 +61,10 @@ std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
         throw call_error(*failure, place);
     }
     return std::get<std::vector<sql::row>>(answer);
+}
+
+std::string node_name(const error_place& place) {
+    return place.server.substr(place.server.find(" at ") + 4);
 }
 
 connector::connector(options settings, const backend_context& context)
@@ -193,7 +204,10 @@ asio::awaitable<sql::session_facts> connector::check_table(link_ptr link, error_
     variables.merge(
         variables_in(rows_in(co_await link->query(ready_text, statement_limit), place)));
     if (is_read_only(value_of(variables, "read_only")))
-        throw error(errc::unavailable, place.server + " accepts no writes.");
+        throw error(
+            errc::unavailable,
+            place.server +
+                " accepts no writes (read_only); name the server that does in the URL, too.");
     co_await check_membership(link, variables, place);
     const auto columns =
         rows_in(co_await link->query(shedlock_columns_query(*options_.shedlock, options_.schema),
@@ -265,10 +279,13 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
     if (format > schema_format)
         throw error(errc::refused, place.server + " has locks of format " + std::to_string(format) +
                                        " in the database " + place.schema +
-                                       "; this program knows format " +
-                                       std::to_string(schema_format) + ". Update it.");
+                                       "; this Pawl knows format " + std::to_string(schema_format) +
+                                       ", so use a newer one.");
     if (sql::text_in(facts_row, 1) == "t")
-        throw error(errc::unavailable, place.server + " accepts no writes.");
+        throw error(
+            errc::unavailable,
+            place.server +
+                " accepts no writes (read_only); name the server that does in the URL, too.");
     facts.hold_off = sql::milliseconds_in(facts_row, 3);
     facts.clock = sql::number_in(facts_row, 5);
     facts.boot = sql::number_in(facts_row, 2) << 40 | last_start_;
@@ -277,15 +294,19 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
 
 // Two clients that begin at the same time make one schema, one after the other.
 asio::awaitable<void> connector::make_schema(link_ptr link, error_place place) {
+    const sql::named_activity activity(activity_, "it makes the database " + options_.schema);
     const auto lock_name = "'pawl-schema-" + options_.schema.substr(0, 50) + "'";
     rows_in(co_await link->query("SELECT GET_LOCK(" + lock_name + ", 8)", schema_statement_limit),
             place);
     const auto complete = co_await link->query(
         "SELECT 1 FROM `" + options_.schema + "`.meta WHERE one = 1", statement_limit);
     const auto* rows = std::get_if<std::vector<sql::row>>(&complete);
-    const bool is_mariadb = ::mariadb_connection(link->get()) != 0;
-    if (rows == nullptr || rows->empty())
-        for (const auto& statement : schema_statements(options_.schema, {}, is_mariadb)) {
+    if (const auto* failure = std::get_if<server_error>(&complete);
+        failure != nullptr && failure->number == unknown_column)
+        throw foreign_table_error(place, "meta");
+    if (rows == nullptr || rows->empty()) {
+        const auto statements = co_await missing_statements(link, place);
+        for (const auto& statement : statements) {
             const auto answer = co_await link->query(statement, schema_statement_limit);
             const auto* failure = std::get_if<server_error>(&answer);
             if (failure == nullptr) continue;
@@ -293,7 +314,33 @@ asio::awaitable<void> connector::make_schema(link_ptr link, error_place place) {
                 throw missing_schema_error(place, failure->message);
             rows_in(answer, place);
         }
+    }
     rows_in(co_await link->query("SELECT RELEASE_LOCK(" + lock_name + ")", statement_limit), place);
+}
+
+asio::awaitable<std::vector<std::string>> connector::missing_statements(link_ptr link,
+                                                                        error_place place) {
+    const auto quoted_schema = "'" + options_.schema + "'";
+    std::vector<std::string> tables, procedures;
+    const auto read = [&](std::vector<std::string>& names, const std::vector<sql::row>& answer) {
+        for (const auto& each : answer)
+            names.emplace_back(sql::text_in(each, 0));
+    };
+    read(tables, rows_in(co_await link->query("SELECT table_name FROM information_schema.tables "
+                                              "WHERE table_schema = " +
+                                                  quoted_schema,
+                                              statement_limit),
+                         place));
+    read(procedures, rows_in(co_await link->query("SELECT routine_name FROM "
+                                                  "information_schema.routines WHERE definer = "
+                                                  "CURRENT_USER() AND routine_schema = " +
+                                                      quoted_schema,
+                                                  statement_limit),
+                             place));
+    if (const auto foreign = foreign_table(tables); !foreign.empty())
+        throw foreign_table_error(place, foreign);
+    const bool is_mariadb = ::mariadb_connection(link->get()) != 0;
+    co_return statements_without(schema_statements(options_.schema, {}, is_mariadb), procedures);
 }
 
 asio::awaitable<examination> connector::examine(sql::session& connected, time_point give_up_at) {
@@ -319,6 +366,21 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
         state.cluster = server_state::cluster_kind::group_replication;
     }
     state.is_pushed = session.facts().is_pushed;
+    state.hold_off = session.facts().hold_off;
+    const auto cipher =
+        co_await session.run_text("SHOW SESSION STATUS LIKE 'Ssl_cipher'", give_up_at);
+    state.has_tls = !cipher.empty() && !sql::text_in(cipher[0], 1).empty();
+    const auto asked_at = context_.time->now();
+    const auto clock = co_await session.run_text(
+        "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)), EXISTS (SELECT 1 FROM "
+        "information_schema.tables WHERE table_schema = '" +
+            options_.schema + "' AND table_name = 'lock')",
+        give_up_at);
+    if (clock.empty()) throw sql::unexpected_answer("state");
+    const auto asked_for = context_.time->now() - asked_at;
+    state.clock_offset = std::chrono::microseconds(sql::number_in(clock[0], 0)) -
+                         (context_.time->wall_clock() - asked_for / 2).time_since_epoch();
+    state.sees_tables = sql::number_in(clock[0], 1) == 1;
     if (options_.shedlock) {
         const auto answer = co_await session.run_text(
             shedlock_state_query(*options_.shedlock, options_.schema), give_up_at);
@@ -327,7 +389,7 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
         state.has_zone = sql::flag_in(answer[0], 1);
         state.ignores_case = sql::flag_in(answer[0], 2);
     }
-    co_return assess(state, options_, session.place().server);
+    co_return assess(state, options_, node_name(session.place()));
 }
 
 asio::awaitable<void> connector::check_durability(sql::session& connected, durability,

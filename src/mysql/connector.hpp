@@ -36,6 +36,7 @@ public:
     boost::asio::awaitable<std::shared_ptr<connection>> connect_with(session_maker make,
                                                                      time_point give_up_at);
     [[nodiscard]] std::string describe() const override;
+    [[nodiscard]] std::string activity() const override { return activity_; }
     boost::asio::awaitable<examination> examine(sql::session& connected,
                                                 time_point give_up_at) override;
     boost::asio::awaitable<void> check_durability(sql::session& connected, durability wanted,
@@ -61,17 +62,25 @@ private:
                                                          error_place place);
     boost::asio::awaitable<sql::session_facts> check_table(link_ptr link, error_place place);
     boost::asio::awaitable<void> make_schema(link_ptr link, error_place place);
+    // What an attempt that was cut short has left to do. Throws errc::refused if the database has
+    // other tables with the names of Pawl's.
+    boost::asio::awaitable<std::vector<std::string>> missing_statements(link_ptr link,
+                                                                        error_place place);
     [[nodiscard]] server_login login_for(const server& target, const std::string& address) const;
     [[nodiscard]] time_point limit_of_attempt(std::size_t remaining, time_point give_up_at) const;
 
     const options options_;
     const backend_context context_;
     std::int64_t last_start_ = 0;  // of the server, in s since 1970
+    std::string activity_;
 };
 
 // The rows of an answer. Throws what the server says instead.
 std::vector<sql::row> rows_in(const libmariadb_connection::result& answer,
                               const error_place& place);
+
+// The server of the place, such as "db1:3306".
+[[nodiscard]] std::string node_name(const error_place& place);
 
 // Throws errc::bad_option.
 void check_options(const options& settings);

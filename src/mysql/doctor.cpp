@@ -3,6 +3,7 @@
 
 #include "doctor.hpp"
 
+#include "../sql/findings.hpp"
 #include "../sql/shedlock_table.hpp"
 
 namespace pawl::mysql {
@@ -74,6 +75,12 @@ void describe_cluster(const server_state& state, guarantee_row& row) {
     row.clock_jump = "can break, also if the clocks of the nodes differ";
 }
 
+finding rights_finding(const server_state& state) {
+    if (!state.sees_tables) return {grade::good, "rights", "none on the tables", ""};
+    return {grade::note, "rights", "this account has rights on the tables",
+            "an account needs only the procedures; see the output of `pawl schema --role USER`"};
+}
+
 finding zone_finding(const server_state& state) {
     if (!state.has_zone) return {grade::good, "time zone", "the times are UTC for all", ""};
     return {grade::warning, "time zone", "TIMESTAMP columns, and a server that is not in UTC",
@@ -85,6 +92,11 @@ finding name_finding(const server_state& state) {
     if (!state.ignores_case) return {grade::good, "names", "compared as they are", ""};
     return {grade::note, "names", "compared without regard to case",
             "names that differ in case, accents or blanks at the end are one lock"};
+}
+
+bool is_remote(std::string_view node) {
+    return !node.starts_with("127.") && !node.starts_with("localhost:") &&
+           !node.starts_with("::1:");
 }
 
 std::string failover_of(const options& settings) {
@@ -103,15 +115,20 @@ std::string lazy_setting(const std::string& flush, const std::string& binlog_syn
 examination assess(const server_state& state, const options& settings, const std::string& node) {
     examination result;
     result.findings = {
-        {grade::note, "version", state.version, ""}, flush_finding(state), log_finding(state)};
+        {grade::good, "version", state.version, ""}, flush_finding(state), log_finding(state)};
     if (settings.shedlock)
         result.findings.insert(result.findings.end(), {zone_finding(state), name_finding(state),
                                                        sql::others_finding(state.future_locks)});
     else
-        result.findings.insert(result.findings.end(),
-                               {wake_finding(state), failover_finding(state, settings)});
+        result.findings.insert(
+            result.findings.end(),
+            {wake_finding(state), failover_finding(state, settings), rights_finding(state)});
     if (is_cluster(state)) result.findings.push_back(cluster_finding(state));
-    result.nodes = {{node, "primary"}};
+    result.findings.insert(result.findings.end(),
+                           {sql::tls_finding(state.has_tls, is_remote(node), "tls=yes"),
+                            sql::clock_finding(state.clock_offset)});
+    sql::add_pause(result, state.hold_off);
+    sql::set_server(result, node, is_cluster(state) ? "node" : "primary");
     auto& row = result.guarantees;
     row.backend = "MariaDB or MySQL";
     if (settings.shedlock) row.backend += ", ShedLock's table";
@@ -128,12 +145,13 @@ examination assess(const server_state& state, const options& settings, const std
     return result;
 }
 
-examination assess_sessions(const std::string& version, const options& settings,
+examination assess_sessions(const server_state& state, const options& settings,
                             const std::string& node) {
     const bool is_row = settings.kind == lock_kind::row;
     examination result;
     result.findings = {
-        {grade::note, "version", version, ""},
+        {grade::good, "version", state.version, ""},
+        sql::tls_finding(state.has_tls, is_remote(node), "tls=yes"),
         {grade::note, "mode",
          is_row ? "row: a lock is a row that a transaction locks"
                 : "session: a lock is a user lock of a connection",
@@ -141,7 +159,7 @@ examination assess_sessions(const std::string& version, const options& settings,
                   "mode=row, locks survive a crash and a failover"
                 : "each hold and each waiter needs a connection, and no hold has a token; without "
                   "mode=session, locks survive a crash and a failover"}};
-    result.nodes = {{node, "primary"}};
+    sql::set_server(result, node, "primary");
     auto& row = result.guarantees;
     row.backend = is_row ? "MariaDB or MySQL, mode=row" : "MariaDB or MySQL, mode=session";
     row.holder_crash = "holds, at once, or after the ttl if its host has gone";

@@ -63,8 +63,11 @@ asio::awaitable<void> lock_connection::kill(std::int64_t id, time_point give_up_
 
 asio::awaitable<examination> lock_connection::examine(time_point give_up_at) {
     const auto rows = co_await ask("SELECT CONCAT(@@version, ' ', @@version_comment)", give_up_at);
-    const std::string version(rows.empty() ? "" : sql::text_in(rows[0], 0));
-    co_return assess_sessions(version, parts_.settings, place().server);
+    const auto cipher = co_await ask("SHOW SESSION STATUS LIKE 'Ssl_cipher'", give_up_at);
+    server_state state;
+    if (!rows.empty()) state.version = sql::text_in(rows[0], 0);
+    state.has_tls = !cipher.empty() && !sql::text_in(cipher[0], 1).empty();
+    co_return assess_sessions(state, parts_.settings, node_name(place()));
 }
 
 }  // namespace pawl::mysql

@@ -8,6 +8,7 @@
 #include <mysql_schema.hpp>
 
 #include <algorithm>
+#include <array>
 
 namespace pawl::mysql {
 namespace {
@@ -30,6 +31,14 @@ std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \n");
     if (first == std::string_view::npos) return {};
     return text.substr(first, text.find_last_not_of(" \n") - first + 1);
+}
+
+// The name, without its schema, of the procedure that the statement makes or drops; or empty.
+std::string_view procedure_of(std::string_view statement) {
+    const auto begin = statement.find("procedure ");
+    if (begin == std::string_view::npos) return {};
+    const auto head = statement.substr(begin, statement.find('(', begin) - begin);
+    return head.substr(head.rfind('.') + 1);
 }
 
 // The name of a procedure that clients call, or empty.
@@ -93,6 +102,26 @@ std::vector<std::string> schema_statements(const std::string& schema, std::strin
         }
     }
     return statements;
+}
+
+std::vector<std::string> statements_without(std::vector<std::string> statements,
+                                            const std::vector<std::string>& present_procedures) {
+    std::erase_if(statements, [&](const std::string& each) {
+        return std::ranges::find(present_procedures, procedure_of(each)) !=
+               present_procedures.end();
+    });
+    std::ranges::stable_partition(statements, [](const std::string& each) {
+        return !each.starts_with("create table") && !each.starts_with("insert");
+    });
+    return statements;
+}
+
+std::string foreign_table(const std::vector<std::string>& present_tables) {
+    static constexpr std::array<std::string_view, 7> later_tables{
+        "lock", "holder", "waiter", "message", "latch", "latch_step", "latch_waiter"};
+    if (std::ranges::find(present_tables, "meta") != present_tables.end()) return {};
+    const auto foreign = std::ranges::find_first_of(present_tables, later_tables);
+    return foreign == present_tables.end() ? std::string() : *foreign;
 }
 
 void check_account(std::string_view account) {

@@ -20,6 +20,12 @@ inline constexpr int schema_format = 1;
 [[nodiscard]] std::vector<std::string> schema_statements(const std::string& schema,
                                                          std::string_view definer = {},
                                                          bool or_replace = false);
+// In the order of a first use, without the procedures that are there already. The procedures come
+// first: an account that may not make them, which is usual, has then made no table.
+[[nodiscard]] std::vector<std::string> statements_without(
+    std::vector<std::string> statements, const std::vector<std::string>& present_procedures);
+// A table with the name of one of Pawl's in a database that has not Pawl's first one; or empty.
+[[nodiscard]] std::string foreign_table(const std::vector<std::string>& present_tables);
 // The statements for an administrator's command. With an account, also its rights; see schema_of.
 [[nodiscard]] std::string schema_script(const std::string& schema, std::string_view account);
 // 'user'@'host' for "user@host", and 'user'@'%' for "user".

@@ -67,21 +67,26 @@ bool is_missing_schema(const server_error& failure) noexcept {
 }
 
 error missing_schema_error(const error_place& place, const std::string& reason) {
-    return {errc::refused, place.server + " has no locks in the " + place.locks() + " (" + reason +
-                               "); let an administrator run the output of `pawl schema`."};
+    return {errc::refused,
+            place.server + " has no locks in the " + place.locks() + " (" + reason +
+                "); let an administrator run the output of `pawl schema --role USER`."};
 }
 
 error call_error(const server_error& failure, const error_place& place) {
     const auto begin = place.server + ": ";
     if (is_one_of(failure, {1049, 1146, 1305})) return missing_schema_error(place, quote(failure));
     if (lacks_rights(failure))
-        return {errc::refused, begin + quote(failure) +
-                                   "; let an administrator grant the rights for the " +
-                                   place.locks() + " with the output of `pawl schema`."};
+        return {errc::refused,
+                begin + quote(failure) + "; let an administrator grant the rights for the " +
+                    place.locks() + " with the output of `pawl schema --role USER`."};
     if (is_one_of(failure, {1300, 1366, 3854}))
         return {errc::bad_option,
-                begin + "its character set cannot store a name of this lock: " + quote(failure) +
-                    "; use other characters, or a column with utf8mb4."};
+                begin + "its character set cannot store a name or label of this lock: " +
+                    quote(failure) + "; use other characters, or a column with utf8mb4."};
+    if (is_one_of(failure, {1054, 1136}))
+        return {errc::refused, begin + "the " + place.locks() + " is not as Pawl makes it, " +
+                                   quote(failure) +
+                                   "; let an administrator repair it, or name another one."};
     if (failure.number == 1644) return {errc::refused, begin + quote(failure) + "."};  // a SIGNAL
     if (may_pass(failure)) return {errc::unavailable, begin + quote(failure) + "."};
     return {errc::protocol, begin + "unexpected error, " + quote(failure) + "."};
@@ -89,6 +94,12 @@ error call_error(const server_error& failure, const error_place& place) {
 
 error connect_error(const server_error& failure, const error_place& place) {
     const auto begin = place.server + ": ";
+    const bool lacks_tls = failure.message.find("server does not support") != std::string::npos ||
+                           failure.message.find("server has no TLS") != std::string::npos;
+    if (failure.number == CR_SSL_CONNECTION_ERROR && lacks_tls)
+        return {errc::refused, begin + quote(failure) +
+                                   "; give the server a certificate (ssl_cert, ssl_key), or leave "
+                                   "out tls=yes."};
     if (failure.number == CR_SSL_CONNECTION_ERROR)
         return {errc::refused, begin + quote(failure) +
                                    "; check the TLS options ca, tls_name and "

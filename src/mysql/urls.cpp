@@ -28,6 +28,9 @@ lock_kind parse_kind(const std::string& value) {
 }
 
 void apply_option(options& target, const std::string& name, const std::string& value) {
+    if (value.empty())
+        throw error(errc::bad_url,
+                    "The URL's option " + name + "= is empty; give it a value, or leave it out.");
     if (name == "namespace") {
         target.name_space = value;
     } else if (name == "make_schema") {

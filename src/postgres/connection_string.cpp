@@ -16,6 +16,7 @@
 #include <optional>
 
 #include <libpq-fe.h>
+#include <sys/stat.h>
 
 namespace pawl::postgres {
 namespace {
@@ -100,8 +101,40 @@ std::vector<host_entry> parse_hosts(const std::string& hosts, const std::string&
 
 duration parse_timeout(const std::string& text) {
     int seconds = 0;
-    std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const auto* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, seconds);
+    if (parsed.ec != std::errc{} || parsed.ptr != end)
+        throw error(errc::bad_option,
+                    "connect_timeout of PostgreSQL is a whole number of seconds without a unit; "
+                    "write connect_timeout=5.");
     return std::chrono::seconds(std::clamp(seconds, 0, 3600));
+}
+
+// libpq ends the password at the first '@', so that the rest would be a part of the host.
+void check_authority(std::string_view url) {
+    url.remove_prefix(std::min(url.find("//"), url.size()));
+    const auto authority = url.substr(0, url.find_first_of("/?", 2));
+    if (std::ranges::count(authority, '@') > 1)
+        throw error(errc::bad_url,
+                    "The URL has more than one '@' before its database; write an '@' of the user "
+                    "or password as %40.");
+}
+
+// libpq only prints a warning about such a file, and goes on without a password.
+void check_password_file(const parameters& all) {
+    const auto value = [&all](std::string_view name) {
+        const auto found = std::ranges::find(all, name, &parameters::value_type::first);
+        return found == all.end() ? std::string() : found->second;
+    };
+    const auto path = value("passfile");
+    if (path.empty() || !value("password").empty()) return;
+    struct stat status {};
+    if (::stat(path.c_str(), &status) != 0)
+        throw error(errc::bad_option,
+                    "The password file '" + path + "' cannot be found; check the option passfile.");
+    if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+        throw error(errc::bad_option, "Others may read or write the password file '" + path +
+                                          "', so libpq ignores it; run: chmod 600 " + path + ".");
 }
 
 // Pawl itself looks for the server that accepts writes.
@@ -248,13 +281,14 @@ connection_string parse_connection(const std::string& text) {
                     value_of("port").value_or(""));
     result.timeout = parse_timeout(value_of("connect_timeout").value_or("0"));
     if (const auto target = value_of("target_session_attrs")) check_target(*target);
+    // Without a database, libpq takes the one with the user's name.
+    result.database = value_of("dbname").value_or(value_of("user").value_or(""));
     for (const auto* each = list.get(); each->keyword != nullptr; ++each) {
         const std::string name = each->keyword;
         if (each->val == nullptr || *each->val == '\0') continue;
         if (name == "replication")
             throw error(errc::bad_option,
                         "Locks need an ordinary connection; leave out replication.");
-        if (name == "dbname") result.database = each->val;
         if (name == "host" || name == "hostaddr" || name == "port" || name == "connect_timeout" ||
             name == "target_session_attrs" || name == "client_encoding" ||
             name == "load_balance_hosts")
@@ -292,12 +326,13 @@ void check_options(const options& settings) {
         throw error(errc::bad_option,
                     "The namespace must have 1 to 64 bytes and no control characters.");
     check_kind(settings);
-    static_cast<void>(parse_connection(settings.connection));
+    check_password_file(parse_connection(settings.connection).parameters);
 }
 
 options parse_options(std::string_view url) {
     options settings;
     sql::shedlock_url_options shedlock;
+    check_authority(url);
     for (const auto& [name, value] : core::parse_url(url).options)
         if (!shedlock.apply(name, value)) apply_option(settings, name, value);
     settings.shedlock = shedlock.table();

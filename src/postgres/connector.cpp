@@ -72,7 +72,8 @@ asio::awaitable<std::shared_ptr<sql::session>> connector::connect(sql::session_h
 
 asio::awaitable<void> connector::greet(std::shared_ptr<connection> made,
                                        sql::session_handlers handlers, time_point give_up_at) {
-    auto facts = co_await shake_hands(made, options_, *context_.time, context_.log, give_up_at);
+    auto facts =
+        co_await shake_hands(made, options_, *context_.time, context_.log, activity_, give_up_at);
     made->set_ready(std::move(facts), std::move(handlers));
 }
 
@@ -173,6 +174,7 @@ asio::awaitable<examination> connector::examine(sql::session& connected, time_po
     auto& session = static_cast<connection&>(connected);
     auto state = co_await ask_for_state(session, options_.schema, *context_.time, give_up_at);
     state.has_proxy = !session.facts().is_pushed;
+    state.hold_off = session.facts().hold_off;
     if (options_.shedlock) {
         auto counted = session.send(future_locks_query(*options_.shedlock));
         const auto answer = co_await session.wait(std::move(counted), give_up_at);

@@ -30,6 +30,7 @@ public:
     boost::asio::awaitable<std::shared_ptr<connection>> connect_with(preparation prepare,
                                                                      time_point give_up_at);
     [[nodiscard]] std::string describe() const override;
+    [[nodiscard]] std::string activity() const override { return activity_; }
     boost::asio::awaitable<examination> examine(sql::session& connected,
                                                 time_point give_up_at) override;
     boost::asio::awaitable<void> check_durability(sql::session& connected, durability wanted,
@@ -56,6 +57,7 @@ private:
     const options options_;
     const connection_string connection_;
     const backend_context context_;
+    std::string activity_;
 };
 
 // For `doctor`.

@@ -3,6 +3,7 @@
 
 #include "doctor.hpp"
 
+#include "../sql/findings.hpp"
 #include "../sql/shedlock_table.hpp"
 
 #include <charconv>
@@ -78,17 +79,16 @@ finding proxy_finding(const server_state& state) {
             "server itself"};
 }
 
-finding tls_finding(const server_state& state) {
-    if (state.has_tls) return {grade::good, "TLS", "on", ""};
-    if (!state.is_remote) return {grade::good, "TLS", "off, on one host", ""};
-    return {grade::warning, "TLS", "off",
-            "others in the network can read and change what is sent; use sslmode=verify-full"};
-}
-
 finding snapshot_finding(const server_state& state) {
-    if (state.oldest_snapshot < 600)
-        return {grade::good, "oldest snapshot", std::to_string(state.oldest_snapshot) + " s", ""};
-    return {grade::warning, "oldest snapshot", std::to_string(state.oldest_snapshot) + " s",
+    const auto fact = std::to_string(state.oldest_snapshot) + " s";
+    if (state.oldest_snapshot < 600 && state.hidden_snapshots > 0)
+        return {grade::note, "oldest snapshot",
+                fact + ", and " + std::to_string(state.hidden_snapshots) +
+                    " of other roles, whose age this role may not see",
+                "a long transaction makes locks slower; use a role with the rights of "
+                "pg_read_all_stats to see its age"};
+    if (state.oldest_snapshot < 600) return {grade::good, "oldest snapshot", fact, ""};
+    return {grade::warning, "oldest snapshot", fact,
             "old rows cannot be removed while it is open, so locks become slower; end the long "
             "transaction"};
 }
@@ -100,13 +100,22 @@ finding rows_finding(const server_state& state) {
             "locks become slower; see that autovacuum is on, and run VACUUM on the schema"};
 }
 
+// A notification wakes every session of the database.
+finding session_finding(const server_state& state) {
+    const auto fact = std::to_string(state.sessions) + " with advisory locks, as Pawl's have";
+    if (state.sessions < 100) return {grade::good, "sessions", fact, ""};
+    return {grade::note, "sessions", fact,
+            "each hand-over of a lock wakes them all; give the locks a database of their own"};
+}
+
 finding rights_finding(const server_state& state) {
     if (state.is_superuser)
         return {grade::warning, "rights", "this role is a superuser",
-                "it may do anything to the database; use a role with the rights of `pawl schema`"};
+                "it may do anything to the database; use a role with the rights of `pawl schema "
+                "--role ROLE`"};
     if (!state.writers.empty())
         return {grade::note, "rights", "the tables can be written by " + state.writers,
-                "a role needs only the functions; see the output of `pawl schema` for a role"};
+                "a role needs only the functions; see the output of `pawl schema --role ROLE`"};
     return {grade::good, "rights", "nobody but the owner may write the tables", ""};
 }
 
@@ -114,15 +123,6 @@ finding encoding_finding(const server_state& state) {
     if (state.encoding == "UTF8") return {grade::good, "encoding", "UTF8", ""};
     return {grade::note, "encoding", state.encoding,
             "names with other characters are refused; a database with UTF8 takes all names"};
-}
-
-finding clock_finding(const server_state& state) {
-    const auto offset = state.clock_offset / 1ms;
-    const auto fact = std::to_string(offset < 0 ? -offset : offset) + " ms " +
-                      (offset < 0 ? "behind this host's" : "ahead of this host's");
-    if (offset > -1000 && offset < 1000) return {grade::good, "server's clock", fact, ""};
-    return {grade::note, "server's clock", fact,
-            "leases count on the server's clock only; still, one of the two clocks is wrong"};
 }
 
 std::string failover_of(const server_state& state, const options& settings) {
@@ -179,12 +179,18 @@ select current_setting('server_version'), current_setting('fsync'),
         and has_table_privilege(r.oid, c.oid, 'update')),
     (select r.rolsuper from pg_roles r where r.rolname = current_user),
     current_setting('server_encoding'),
+    (select count(*) from pg_stat_activity a
+        where a.backend_xmin is not null and a.query = '<insufficient privilege>'),
+    (select count(distinct l.pid) from pg_locks l where l.locktype = 'advisory' and l.granted
+        and l.database = (select d.oid from pg_database d where d.datname = current_database())),
+    case when $1 <> '' then
+        ('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int end,
     (extract(epoch from clock_timestamp()) * 1000000)::bigint
 )sql";
 }
 
 server_state read_state(const std::vector<sql::row>& rows, const error_place& place) {
-    if (rows.size() != 1 || rows.front().size() != 12)
+    if (rows.size() != 1 || rows.front().size() != 15)
         throw error(errc::protocol, place.server + " sent an unexpected reply to a query.");
     const auto& row = rows.front();
     const auto text = [&row](std::size_t i) { return row[i].value_or(""); };
@@ -200,24 +206,31 @@ server_state read_state(const std::vector<sql::row>& rows, const error_place& pl
     state.writers = text(8);
     state.is_superuser = row[9] == "t";
     state.encoding = text(10);
-    state.clock_offset = std::chrono::microseconds(setting_number(row[11]));
+    state.hidden_snapshots = setting_number(row[11]);
+    state.sessions = setting_number(row[12]);
+    state.timeline = text(13);
+    state.clock_offset = std::chrono::microseconds(setting_number(row[14]));
     return state;
 }
 
 examination assess(const server_state& state, const options& settings, const std::string& node) {
     examination result;
-    if (settings.shedlock)
-        result.findings = {version_finding(state), disk_finding(state),
-                           commit_finding(state),  standby_finding(state, settings),
-                           tls_finding(state),     encoding_finding(state),
-                           clock_finding(state),   sql::others_finding(state.future_locks)};
-    else
-        result.findings = {
-            version_finding(state),           disk_finding(state),  commit_finding(state),
-            standby_finding(state, settings), proxy_finding(state), tls_finding(state),
-            snapshot_finding(state),          rows_finding(state),  rights_finding(state),
-            encoding_finding(state),          clock_finding(state)};
-    result.nodes = {{node, "primary"}};
+    result.findings = {version_finding(state), disk_finding(state), commit_finding(state),
+                       standby_finding(state, settings)};
+    if (!settings.shedlock)
+        result.findings.insert(result.findings.end(),
+                               {proxy_finding(state),
+                                session_finding(state),
+                                snapshot_finding(state),
+                                rows_finding(state),
+                                rights_finding(state),
+                                {grade::good, "timeline", state.timeline, ""}});
+    result.findings.insert(result.findings.end(),
+                           {sql::tls_finding(state.has_tls, state.is_remote, "sslmode=verify-full"),
+                            encoding_finding(state), sql::clock_finding(state.clock_offset)});
+    if (settings.shedlock) result.findings.push_back(sql::others_finding(state.future_locks));
+    sql::add_pause(result, state.hold_off);
+    sql::set_server(result, node, "primary");
     result.guarantees = guarantees_of(state, settings);
     return result;
 }
@@ -226,11 +239,11 @@ examination assess_sessions(const server_state& state, const std::string& node) 
     examination result;
     result.findings = {version_finding(state),
                        proxy_finding(state),
-                       tls_finding(state),
+                       sql::tls_finding(state.has_tls, state.is_remote, "sslmode=verify-full"),
                        {grade::note, "mode", "session: a lock is an advisory lock of a connection",
                         "each hold and each waiter needs a connection, and no hold has a token; "
                         "without mode=session, locks survive a crash and a failover"}};
-    result.nodes = {{node, "primary"}};
+    sql::set_server(result, node, "primary");
     result.guarantees = guarantees_of_sessions();
     return result;
 }

@@ -20,12 +20,16 @@ struct server_state {
     bool has_fsync = true;
     bool has_full_page_writes = true;
     std::string synchronous_commit;
-    std::string synchronous_standbys;  // the setting's value
-    std::int64_t standbys = 0;         // that receive the log at present
-    std::int64_t oldest_snapshot = 0;  // its age in seconds; 0: none, or not visible
-    std::int64_t dead_rows = 0;        // of Pawl's tables
-    std::string writers;               // roles that may write the tables, beside superusers
-    bool is_superuser = false;         // the role of this connection
+    std::string synchronous_standbys;   // the setting's value
+    std::int64_t standbys = 0;          // that receive the log at present
+    std::int64_t oldest_snapshot = 0;   // its age in seconds; 0: none
+    std::int64_t hidden_snapshots = 0;  // of which this role may not see the age
+    std::int64_t sessions = 0;          // of the database, that have advisory locks
+    std::string timeline;
+    duration hold_off{};         // nothing is granted for so long, after a failover
+    std::int64_t dead_rows = 0;  // of Pawl's tables
+    std::string writers;         // roles that may write the tables, beside superusers
+    bool is_superuser = false;   // the role of this connection
     std::string encoding;
     duration clock_offset{};  // positive: the server's clock is ahead
     bool has_proxy = false;

@@ -78,11 +78,14 @@ server_facts read_facts(const std::vector<sql::row>& rows, const error_place& pl
 void check_server(const server_facts& server, const error_place& place) {
     if (server.is_standby)
         throw error(errc::unavailable,
-                    place.server + " is a standby server, which accepts no writes.");
+                    place.server +
+                        " is a standby server, which accepts no writes; name the "
+                        "primary in the URL, too.");
     if (server.is_read_only)
         throw error(errc::unavailable, place.server +
                                            " accepts no writes at present: "
-                                           "default_transaction_read_only is on.");
+                                           "default_transaction_read_only is on; set it to off, "
+                                           "or name the primary in the URL, too.");
 }
 
 error newer_format_error(const error_place& place, std::int64_t format) {
@@ -98,7 +101,8 @@ void check_schema(const server_facts& server, const options& settings, const err
         throw error(errc::refused,
                     place.server + ": the role " + server.role + " may not use the schema " +
                         place.schema +
-                        "; let an administrator run the output of `pawl schema` for this role.");
+                        "; let an administrator run the output of `pawl schema --role " +
+                        server.role + "`.");
     if (server.newest_format > schema_format) throw newer_format_error(place, server.newest_format);
     if (server.has_schema) throw missing_schema_error(place, "the schema has no functions of Pawl");
     if (!settings.make_schema)
@@ -153,7 +157,7 @@ sql::session_facts read_hello(const std::vector<sql::row>& rows, const error_pla
 asio::awaitable<sql::session_facts> shake_hands(std::shared_ptr<connection> session,
                                                 const options& settings, runtime& time,
                                                 std::function<void(std::string_view)> log,
-                                                time_point give_up_at) {
+                                                std::string& activity, time_point give_up_at) {
     const auto& place = session->place();
     const auto version = ::PQserverVersion(session->handle());
     const auto process = ::PQbackendPID(session->handle());
@@ -177,7 +181,10 @@ asio::awaitable<sql::session_facts> shake_hands(std::shared_ptr<connection> sess
         co_return facts;
     }
     check_schema(server, settings, place);
-    if (!server.has_functions) co_await make_schema(session, settings, log, give_up_at);
+    if (!server.has_functions) {
+        const sql::named_activity making(activity, "it makes the schema " + settings.schema);
+        co_await make_schema(session, settings, log, give_up_at);
+    }
 
     const auto client = core::random_hex(time, 8);
     std::shared_ptr<pending_statement> adjusted, present;

@@ -12,14 +12,16 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace pawl::postgres {
 
 // Checks the server, makes the schema if it is missing and may be made, and says hello. Throws
-// errc::unavailable for a server that accepts no writes. `log` may be empty.
+// errc::unavailable for a server that accepts no writes. `log` may be empty. `activity` names what
+// takes long, see sql::connector.
 [[nodiscard]] boost::asio::awaitable<sql::session_facts> shake_hands(
     std::shared_ptr<connection> session, const options& settings, runtime& time,
-    std::function<void(std::string_view)> log, time_point give_up_at);
+    std::function<void(std::string_view)> log, std::string& activity, time_point give_up_at);
 
 }  // namespace pawl::postgres

@@ -40,6 +40,11 @@ bool is_tls_failure(const server_error& failure) {
            failure.message.find("certificate") != std::string::npos;
 }
 
+// The server's tables are others than the functions expect.
+bool is_other_table(const server_error& failure) {
+    return is_one_of(failure, {"42703", "42704", "42804", "42P10"});
+}
+
 bool is_foreign_reply(const server_error& failure) {
     return failure.message.find("received invalid response") != std::string::npos ||
            failure.message.find("expected authentication request") != std::string::npos;
@@ -90,8 +95,9 @@ bool is_shutdown(const server_error& failure) noexcept {
 }
 
 error missing_schema_error(const error_place& place, const std::string& reason) {
-    return {errc::refused, place.server + " has no locks in the " + place.locks() + " (" + reason +
-                               "); let an administrator run the output of `pawl schema`."};
+    return {errc::refused,
+            place.server + " has no locks in the " + place.locks() + " (" + reason +
+                "); let an administrator run the output of `pawl schema --role ROLE`."};
 }
 
 error call_error(const server_error& failure, const error_place& place) {
@@ -102,12 +108,17 @@ error call_error(const server_error& failure, const error_place& place) {
     if (failure.sqlstate == "42501" || is_class(failure, "28"))
         return {errc::refused, begin + quote(failure) + "; let an administrator grant the rights " +
                                    "for the " + place.locks() +
-                                   " with the output of `pawl schema`."};
+                                   " with the output of `pawl schema --role ROLE`."};
     if (is_one_of(failure, {"42883", "3F000", "42P01"}))
         return missing_schema_error(place, quote(failure));
+    if (is_other_table(failure))
+        return {errc::refused, begin + "the " + place.locks() + " is not as Pawl makes it, " +
+                                   quote(failure) +
+                                   "; let an administrator repair it, or name another one."};
     if (is_one_of(failure, {"22021", "22P05"}))
         return {errc::bad_option,
-                begin + "its encoding cannot store a name of this lock: " + quote(failure) +
+                begin +
+                    "its encoding cannot store a name or label of this lock: " + quote(failure) +
                     "; use other characters, or a database with the encoding UTF8."};
     if (failure.sqlstate == "P0001") return {errc::refused, begin + quote(failure) + "."};
     if (may_pass(failure)) return {errc::unavailable, begin + quote(failure) + "."};
@@ -119,12 +130,21 @@ error connect_error(const server_error& failure, const error_place& place, bool 
     if (needs_password)
         return {errc::refused, begin +
                                    "it wants a password; put one into the URL, the environment "
-                                   "variable PGPASSWORD or libpq's password file."};
+                                   "variable PGPASSWORD or libpq's password file, which only its "
+                                   "owner may read (chmod 600)."};
     if (failure.sqlstate == "3D000")
-        return {errc::bad_option, begin + quote(failure) + "; name another database."};
+        return {errc::bad_option, begin + quote(failure) + "; name one that exists in the URL."};
     if (failure.sqlstate.empty() && is_foreign_reply(failure))
         return {errc::protocol, begin + "it does not speak the protocol of PostgreSQL, " +
                                     quote(failure) + "; check host and port."};
+    // Of libpq, about a parameter: no server was asked.
+    if (failure.sqlstate.empty() && failure.message.starts_with("invalid "))
+        return {errc::bad_option,
+                begin + quote(failure) + "; see the parameters of libpq in PostgreSQL's manual."};
+    if (failure.sqlstate.empty() &&
+        failure.message.find("server does not support SSL") != std::string::npos)
+        return {errc::refused, begin + quote(failure) +
+                                   "; set ssl = on in the server, or choose another sslmode."};
     if (failure.sqlstate.empty() && is_tls_failure(failure))
         return {errc::refused, begin + quote(failure) +
                                    "; check sslmode, sslrootcert and the "

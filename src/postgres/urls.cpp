@@ -11,9 +11,9 @@ namespace pawl::postgres {
 namespace {
 
 constexpr std::string_view advice = "; a PostgreSQL database is postgresql://USER@HOST/DATABASE.";
-constexpr std::array foreign_schemes{
-    core::foreign_scheme{"pgsql", advice}, core::foreign_scheme{"psql", advice},
-    core::foreign_scheme{"pg", advice}, core::foreign_scheme{"jdbc", advice}};
+constexpr std::array foreign_schemes{core::foreign_scheme{"pgsql", advice},
+                                     core::foreign_scheme{"psql", advice},
+                                     core::foreign_scheme{"pg", advice}};
 
 }  // namespace
 

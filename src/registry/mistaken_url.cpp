@@ -123,6 +123,17 @@ std::string sentence_without_scheme(std::string_view url, std::span<const url_sc
     return {};
 }
 
+// For a URL of Java, which begins with jdbc: and may go on with a known scheme.
+std::string sentence_of_jdbc(std::string_view url, std::span<const url_scheme> schemes) {
+    constexpr std::string_view begin = "jdbc:";
+    if (!url.starts_with(begin)) return {};
+    const auto scheme = core::scheme_of(url.substr(begin.size()));
+    const auto known = std::ranges::find(schemes, scheme, &url_scheme::name);
+    if (known == schemes.end()) return {};
+    return "'jdbc' is not a scheme of Pawl; write " + with_delimiter(*known).append(known->rest) +
+           ".";
+}
+
 const core::foreign_scheme* find_foreign_scheme(std::string_view name,
                                                 std::span<const url_scheme> schemes) {
     for (const auto& each : schemes)
@@ -135,6 +146,7 @@ const core::foreign_scheme* find_foreign_scheme(std::string_view name,
 
 std::string sentence_for_mistaken_url(std::string_view url, std::span<const url_scheme> schemes) {
     if (auto sentence = sentence_of_scheme_only(url, schemes); !sentence.empty()) return sentence;
+    if (auto sentence = sentence_of_jdbc(url, schemes); !sentence.empty()) return sentence;
     const auto scheme = core::scheme_of(url);
     // localhost:6379 and locks.db have no scheme; file:/var/locks.db has one.
     const bool has_scheme =

@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -84,6 +85,20 @@ struct session_handlers {
     std::function<void(bool is_hearing)> on_hearing;
 };
 
+// Names what is done, until the end of the scope.
+class named_activity {
+public:
+    named_activity(std::string& place, std::string name) : place_(place) {
+        place_ = std::move(name);
+    }
+    ~named_activity() { place_.clear(); }
+    named_activity(const named_activity&) = delete;
+    named_activity& operator=(const named_activity&) = delete;
+
+private:
+    std::string& place_;
+};
+
 // Makes sessions. Used on the strand.
 class connector {
 public:
@@ -96,6 +111,8 @@ public:
                                                                      time_point give_up_at) = 0;
     // For messages, such as "DATABASE at db.example:5432"; without a password.
     [[nodiscard]] virtual std::string describe() const = 0;
+    // What takes long in a `connect` that is under way, such as "it makes the schema"; or empty.
+    [[nodiscard]] virtual std::string activity() const { return {}; }
     // Findings and guarantees, for `doctor`.
     virtual boost::asio::awaitable<examination> examine(session& connected,
                                                         time_point give_up_at) = 0;

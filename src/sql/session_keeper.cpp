@@ -48,10 +48,15 @@ asio::awaitable<std::shared_ptr<session>> session_keeper::get(time_point give_up
         }
         has_waited = true;
         const bool was_notified = co_await wakeup.wait_until(give_up_at);
-        if (!was_notified && time.now() >= give_up_at)
+        if (was_notified || time.now() < give_up_at) continue;
+        const auto activity = database_->activity();
+        if (!activity.empty())
             throw error(errc::unreachable,
-                        database_->describe() + " could not be reached in time" +
-                            (failure_ ? std::string(": ") + failure_->what() : std::string(".")));
+                        database_->describe() + " was not ready in time: " + activity +
+                            ", and goes on with that at the next attempt; try again.");
+        throw error(errc::unreachable,
+                    database_->describe() + " could not be reached in time" +
+                        (failure_ ? std::string(": ") + failure_->what() : std::string(".")));
     }
 }
 

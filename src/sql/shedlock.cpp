@@ -36,7 +36,7 @@ constexpr core::pause_lengths poll_pauses{
 constexpr core::pause_lengths repetition_pauses{.first = 200ms, .longest = 1s};
 // A request of a session that has ended arrives no later than this after the server has answered
 // another session.
-constexpr duration latest_arrival = 1min;
+constexpr duration latest_statement = 1min;
 
 // "pawl HOST PID COMMAND OWNER" in `locked_by`: readable for the people who read the table, and of
 // one hold only. Others write the name of their host.
@@ -370,7 +370,7 @@ asio::awaitable<void> shedlock_client::repeat_end(std::shared_ptr<shedlock_clien
             // A session carries its statements out in their order.
             if (!answer.empty() || !used || used == present) co_return;
             if (!std::exchange(is_answered, true))
-                ends_at = std::min(ends_at, self->now() + latest_arrival);
+                ends_at = std::min(ends_at, self->now() + latest_statement);
         } catch (const std::exception&) {}  // repeated
         const auto next_at = self->now() + pauses.next_pause();
         if (next_at >= ends_at || self->is_closing_) co_return;

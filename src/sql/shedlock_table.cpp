@@ -104,7 +104,7 @@ std::int64_t check_shedlock_columns(const std::vector<shedlock_column>& columns,
     if (columns.empty())
         throw error(errc::refused, server + " has no table " + table +
                                        " that this user can see; let an administrator run the "
-                                       "output of `pawl schema`.");
+                                       "output of `pawl schema --role ROLE`.");
     struct wanted_column {
         std::string_view name, kind, type;
         std::int64_t least_size;  // where there is a limit

@@ -103,6 +103,52 @@ TEST_P(MySqlRefusal, AMissingDatabaseIsMadeOnlyIfThatIsWanted) {
     EXPECT_EQ(server.number("SELECT count(*) FROM our_locks.lock"), 1);
 }
 
+// An account of the usual rights may make tables, but no procedures. Nothing is half made.
+TEST_P(MySqlRefusal, AnAccountWithoutTheRightForProceduresMakesNoTable) {
+    server.execute("CREATE DATABASE shop");
+    server.execute("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP ON shop.* TO plain");
+    const auto failed = failure_at(server.url("shop", {}, "plain"));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::refused) << failed;
+    EXPECT_TRUE(says(failed, "pawl schema --role")) << failed;
+    EXPECT_EQ(server.number("SELECT count(*) FROM information_schema.tables WHERE table_schema = "
+                            "'shop'"),
+              0);
+}
+
+// A database of another program is not mixed with Pawl's tables.
+TEST_P(MySqlRefusal, TablesOfAnotherProgramAreRefused) {
+    for (const std::string table : {"lock (door int)", "meta (door int)"}) {
+        server.execute("CREATE DATABASE shop");
+        server.execute("CREATE TABLE shop." + table);
+        const auto failed = failure_at(server.url("shop"));
+        ASSERT_TRUE(failed.has_value());
+        EXPECT_EQ(failed->reason, errc::refused) << failed;
+        EXPECT_TRUE(says(failed, "of another program in the database shop")) << failed;
+        EXPECT_EQ(server.number("SELECT (SELECT count(*) FROM information_schema.tables WHERE "
+                                "table_schema = 'shop') + (SELECT count(*) FROM "
+                                "information_schema.routines WHERE routine_schema = 'shop')"),
+                  1);
+        server.execute("DROP DATABASE shop");
+    }
+}
+
+//   an attempt that made a part of the database was cut short | the next one makes the rest
+TEST_P(MySqlRefusal, AnAttemptGoesOnWhereTheLastOneStopped) {
+    client first = client_with();
+    expect_pairs(first, "it", 1);
+    server.execute("DELETE FROM pawl.meta");
+    server.execute("DROP PROCEDURE pawl.hello_1");
+    server.execute("DROP TABLE pawl.latch");
+    server.execute("ALTER PROCEDURE pawl.serve COMMENT 'made before'");
+    client next = client_with();
+    expect_pairs(next, "it", 1);
+    EXPECT_EQ(server.value("SELECT routine_comment FROM information_schema.routines WHERE "
+                           "routine_schema = 'pawl' AND routine_name = 'serve'"),
+              "made before");
+    EXPECT_EQ(server.number("SELECT count(*) FROM pawl.latch"), 0);
+}
+
 //   six clients make the database at the same time | each of them gets its lock
 TEST_P(MySqlRefusal, OneDatabaseIsMadeByManyClientsAtOnce) {
     std::atomic<int> granted = 0;

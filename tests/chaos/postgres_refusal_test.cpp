@@ -150,6 +150,15 @@ TEST_F(PostgresRefusal, AHalfMadeSchemaIsNotUsed) {
     EXPECT_EQ(failed->reason, errc::refused) << failed;
 }
 
+TEST_F(PostgresRefusal, OtherColumnsAreSaid) {
+    make_schema();
+    execute("ALTER TABLE pawl.lock RENAME fence TO gate");
+    const auto failed = failure_at(server.url(database));
+    ASSERT_TRUE(failed.has_value());
+    EXPECT_EQ(failed->reason, errc::refused) << failed;
+    EXPECT_TRUE(says(failed, "is not as Pawl makes it")) << failed;
+}
+
 TEST_F(PostgresRefusal, ANewerFormatIsSaidWithItsNumber) {
     make_schema();
     execute("UPDATE pawl.meta SET format = 7");

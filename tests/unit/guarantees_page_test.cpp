@@ -161,7 +161,7 @@ TEST(GuaranteesPage, HasTheRowsOfMySql) {
     for (const auto kind : {pawl::mysql::lock_kind::session, pawl::mysql::lock_kind::row}) {
         pawl::mysql::options settings;
         settings.kind = kind;
-        const auto row = pawl::mysql::assess_sessions("", settings, "").guarantees;
+        const auto row = assess_sessions(state, settings, "").guarantees;
         expect_on_page(line(row, table_cell(row.failover)));
     }
 }

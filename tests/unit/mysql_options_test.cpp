@@ -72,6 +72,8 @@ TEST(MySqlOptions, AMistakenUrlIsSaid) {
     EXPECT_TRUE(says(failure_of("mysqlx://h/d"), bad_url, "3306"));
     EXPECT_TRUE(says(failure_of("mysql://h/d?ca=/x"), bad_option, "tls=yes"));
     EXPECT_TRUE(says(failure_of("mysql://u:secret@h/d?password_file=/x"), bad_option, "password"));
+    EXPECT_TRUE(says(failure_of("mysql://h/d?password_file="), bad_url, "password_file= is empty"));
+    EXPECT_TRUE(says(failure_of("jdbc:mysql://h/d"), bad_url, "write mysql://"));
 }
 
 TEST(MySqlOptions, MistakenOptionsAreSaid) {
@@ -114,6 +116,11 @@ TEST(MySqlOptions, AnErrorSaysWhatToDo) {
     EXPECT_EQ(connect_error({1040, "the text"}, place).reason(), unavailable);
     EXPECT_TRUE(says(call_error({1305, "the text"}, place), refused, "pawl schema"));
     EXPECT_TRUE(says(call_error({1142, "the text"}, place), refused, "grant the rights"));
+    EXPECT_TRUE(says(call_error({1054, "the text"}, place), refused,
+                     "the database pawl is not as Pawl makes it"));
+    EXPECT_TRUE(
+        says(connect_error({2026, "the server has no TLS"}, place), refused, "leave out tls=yes"));
+    EXPECT_TRUE(says(connect_error({2026, "a bad certificate"}, place), refused, "tls_name"));
 }
 
 TEST(MySqlOptions, TheSchemaIsOfStatementsThatCanBeRepeated) {
@@ -125,6 +132,26 @@ TEST(MySqlOptions, TheSchemaIsOfStatementsThatCanBeRepeated) {
         EXPECT_TRUE(is_repeatable) << each;
         EXPECT_EQ(each.find("@."), each.npos) << each;
     }
+}
+
+// An attempt that was cut short has made the first procedures. Tables come last, as many accounts
+// may make them, but no procedures.
+TEST(MySqlOptions, AFirstUseMakesWhatIsMissing) {
+    const auto all = schema_statements("locks");
+    const auto rest = statements_without(all, {"clear_owner", "hello_1"});
+    EXPECT_EQ(rest.size(), all.size() - 4) << "each has a DROP and a CREATE";
+    const auto is_about = [](std::string_view name) {
+        return [name](const std::string& each) { return each.find(name) != each.npos; };
+    };
+    EXPECT_TRUE(std::ranges::none_of(rest, is_about("procedure `locks`.hello_1(")));
+    const auto first_table = std::ranges::find_if(rest, is_about("create table"));
+    EXPECT_TRUE(std::none_of(first_table, rest.end(), is_about("create procedure")));
+    EXPECT_EQ(first_table->find("create table if not exists `locks`.meta"), 0U);
+    EXPECT_EQ(rest.back(), all.back());
+    EXPECT_EQ(foreign_table({}), "");
+    EXPECT_EQ(foreign_table({"meta", "lock"}), "");
+    EXPECT_EQ(foreign_table({"orders", "lock"}), "lock");
+    EXPECT_EQ(foreign_table({"orders"}), "");
 }
 
 TEST(MySqlOptions, ShedLocksTableHasOptionsOfItsOwn) {

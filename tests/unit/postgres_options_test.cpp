@@ -5,13 +5,18 @@
 #include "postgres/commit_settings.hpp"
 #include "postgres/connection.hpp"
 #include "postgres/connection_string.hpp"
+#include "postgres/server_errors.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/postgres.hpp>
 
+#include <support/temp_folder.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -21,8 +26,9 @@ namespace {
 class PostgresOptions : public testing::Test {
 protected:
     PostgresOptions() {
-        for (const char* each : {"PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE",
-                                 "PGTARGETSESSIONATTRS", "PGCONNECT_TIMEOUT"})
+        for (const char* each :
+             {"PGHOST", "PGHOSTADDR", "PGPORT", "PGSERVICE", "PGDATABASE", "PGTARGETSESSIONATTRS",
+              "PGCONNECT_TIMEOUT", "PGUSER", "PGPASSFILE"})
             ::unsetenv(each);
     }
 
@@ -121,6 +127,61 @@ TEST_F(PostgresOptions, AMistakenUrlIsSaid) {
     EXPECT_TRUE(says(failure_of("postgresql://h/d?target_session_attrs=standby"), bad_option,
                      "target_session_attrs=standby"));
     EXPECT_FALSE(failure_of("postgresql://h/d?target_session_attrs=read-write"));
+}
+
+// libpq would take 500ms for 500 s, and the rest of the password for a part of the host.
+TEST_F(PostgresOptions, WhatLibpqMisunderstandsIsRefused) {
+    using enum errc;
+    for (const char* each : {"5s", "500ms", "abc", "5 "})
+        EXPECT_TRUE(says(failure_of(std::string("postgresql://h/d?connect_timeout=") + each),
+                         bad_option, "connect_timeout=5"))
+            << each;
+    EXPECT_FALSE(failure_of("postgresql://h/d?connect_timeout=-1"));
+    EXPECT_TRUE(says(failure_of("postgresql://u:a@secret@h/d"), bad_url, "%40"));
+    EXPECT_FALSE(failure_of("postgresql://u:a%40secret@h/d?application_name=a@b"));
+}
+
+// Otherwise libpq prints a warning, and goes on without a password.
+TEST_F(PostgresOptions, APasswordFileThatOthersMayReadIsRefused) {
+    using enum errc;
+    const support::temp_folder folder;
+    const auto file = folder.file("passfile");
+    const auto url = "postgresql://u@h/d?passfile=" + file;
+    EXPECT_TRUE(says(failure_of(url), bad_option, "'" + file + "' cannot be found"));
+    std::ofstream(file) << "*:*:*:*:secret\n";
+    std::filesystem::permissions(file, std::filesystem::perms(0640));
+    EXPECT_TRUE(says(failure_of(url), bad_option, "run: chmod 600 " + file));
+    EXPECT_FALSE(failure_of(url + "&password=secret")) << "libpq does not read the file";
+    std::filesystem::permissions(file, std::filesystem::perms(0600));
+    EXPECT_FALSE(failure_of(url));
+}
+
+// As in psql.
+TEST_F(PostgresOptions, TheDefaultDatabaseHasTheUsersName) {
+    EXPECT_EQ(at("postgresql://u@h").describe(), "postgresql://h:5432/u");
+    ::setenv("PGUSER", "v", 1);
+    EXPECT_EQ(at("postgresql://h/").describe(), "postgresql://h:5432/v");
+    ::setenv("PGDATABASE", "d", 1);
+    EXPECT_EQ(at("postgresql://u@h").describe(), "postgresql://h:5432/d");
+    ::unsetenv("PGUSER");
+    ::unsetenv("PGDATABASE");
+}
+
+TEST_F(PostgresOptions, AnErrorSaysWhatToDo) {
+    using enum errc;
+    const error_place place{"PostgreSQL at h:5432", "pawl"};
+    const auto connected = [&](const char* message) {
+        return connect_error({"", message}, place, false);
+    };
+    EXPECT_TRUE(
+        says(connected("invalid sslmode value: \"on\""), bad_option, "parameters of libpq"));
+    EXPECT_TRUE(says(connected("server does not support SSL, but SSL was required"), refused,
+                     "set ssl = on in the server, or choose another sslmode"));
+    EXPECT_TRUE(says(connect_error({"", "x"}, place, true), refused, "chmod 600"));
+    EXPECT_TRUE(says(call_error({"42703", "column f.fence does not exist"}, place), refused,
+                     "the schema pawl is not as Pawl makes it"));
+    EXPECT_TRUE(says(call_error({"42883", "the text"}, place), refused, "pawl schema --role"));
+    EXPECT_EQ(call_error({"XX000", "the text"}, place).reason(), protocol);
 }
 
 TEST_F(PostgresOptions, AMistakenStringIsSaid) {

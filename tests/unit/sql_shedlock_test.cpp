@@ -43,7 +43,7 @@ TEST(SqlShedLock, ATableMayHaveOtherColumnsAndLargerOnes) {
 TEST(SqlShedLock, ATableThatDoesNotFitIsRefusedInOneSentence) {
     EXPECT_EQ(refusal_of({}),
               "The server has no table locks that this user can see; let an administrator run the "
-              "output of `pawl schema`.");
+              "output of `pawl schema --role ROLE`.");
     EXPECT_EQ(refusal_of(good_columns(), false),
               "The table locks of The server may have a name twice; let an administrator run: "
               "ALTER TABLE locks ADD PRIMARY KEY (name).");
