@@ -158,14 +158,7 @@ private:
             shown.remaining = forever;
             shown.since = std::chrono::system_clock::time_point(
                 std::chrono::microseconds(sql::number_in(each, 4)));
-            const auto process = sql::text_in(each, 3);
-            const auto host_end = process.find(' ');
-            const auto pid_end = process.find(' ', host_end + 1);
-            if (pid_end != std::string_view::npos) {
-                shown.host = std::string(process.substr(0, host_end));
-                std::from_chars(process.data() + host_end + 1, process.data() + pid_end, shown.pid);
-                shown.command = std::string(process.substr(pid_end + 1));
-            }
+            sql::read_process(sql::text_in(each, 3), shown);
             info.held_by = std::move(shown);
             all.push_back(std::move(info));
         }
