@@ -4,6 +4,7 @@
 #include "doctor.hpp"
 
 #include "../sql/findings.hpp"
+#include "../sql/guarantees.hpp"
 #include "../sql/shedlock_table.hpp"
 
 namespace pawl::mysql {
@@ -99,12 +100,6 @@ bool is_remote(std::string_view node) {
            !node.starts_with("::1:");
 }
 
-std::string failover_of(const options& settings) {
-    if (settings.after_failover == after_failover::wait && !settings.shedlock)
-        return "holds, after a pause of the longest ttl";
-    return "can break: a replica may not know the lock";
-}
-
 }  // namespace
 
 std::string lazy_setting(const std::string& flush, const std::string& binlog_sync) {
@@ -129,18 +124,14 @@ examination assess(const server_state& state, const options& settings, const std
                             sql::clock_finding(state.clock_offset)});
     sql::add_pause(result, state.hold_off);
     sql::set_server(result, node, is_cluster(state) ? "node" : "primary");
+    const bool has_pause = settings.after_failover == after_failover::wait && !settings.shedlock;
     auto& row = result.guarantees;
-    row.backend = "MariaDB or MySQL";
+    row = sql::lease_guarantees("MariaDB or MySQL", "replica", has_pause);
     if (settings.shedlock) row.backend += ", ShedLock's table";
-    const bool is_lazy = !lazy_setting(state.flush, state.binlog_sync).empty();
-    if (is_lazy) row.backend += ", without a flush for each commit";
-    row.holder_crash = "holds, after the ttl";
-    row.holder_pause = "holds for holders that stop when told";
-    row.server_crash = is_lazy ? "can break: the newest holds are forgotten" : "holds";
-    row.failover = failover_of(settings);
-    row.partition = "can break: an old primary that goes on grants the lock, too";
-    row.clock_jump = "can break";
-    row.token = "never goes back while the server's clock is right";
+    if (!lazy_setting(state.flush, state.binlog_sync).empty()) {
+        row.backend += ", without a flush for each commit";
+        row.server_crash = "can break: the newest holds are forgotten";
+    }
     if (is_cluster(state)) describe_cluster(state, row);
     return result;
 }
@@ -160,15 +151,9 @@ examination assess_sessions(const server_state& state, const options& settings,
                 : "each hold and each waiter needs a connection, and no hold has a token; without "
                   "mode=session, locks survive a crash and a failover"}};
     sql::set_server(result, node, "primary");
-    auto& row = result.guarantees;
-    row.backend = is_row ? "MariaDB or MySQL, mode=row" : "MariaDB or MySQL, mode=session";
-    row.holder_crash = "holds, at once, or after the ttl if its host has gone";
-    row.holder_pause = "holds for holders that stop when told";
-    row.server_crash = "can break: the server forgets every lock";
-    row.failover = "can break: a replica knows no lock";
-    row.partition = "can break: an old primary that goes on grants the lock, too";
-    row.clock_jump = "holds";
-    row.token = is_row ? "never goes back while the server's clock is right" : "none";
+    result.guarantees = sql::session_guarantees(
+        is_row ? "MariaDB or MySQL, mode=row" : "MariaDB or MySQL, mode=session", "replica");
+    if (is_row) result.guarantees.token = "never goes back while the server's clock is right";
     return result;
 }
 

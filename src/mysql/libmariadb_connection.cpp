@@ -47,9 +47,9 @@ void initialize_library() {
 }
 
 // With TLS, the library reads as if the socket were so, but makes it a blocking one.
-void make_non_blocking(int socket) {
-    if (const int flags = ::fcntl(socket, F_GETFL); flags >= 0)
-        ::fcntl(socket, F_SETFL, flags | O_NONBLOCK);
+bool make_non_blocking(int socket) {
+    const int flags = ::fcntl(socket, F_GETFL);
+    return flags >= 0 && ::fcntl(socket, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
 // A dead peer is noticed in about 5 s.
@@ -138,29 +138,26 @@ asio::awaitable<server_error> libmariadb_connection::connect(server_login login,
             &connected, connection_, host.data(), or_null(login.user), login.password.c_str(),
             nullptr, login.port, nullptr, CLIENT_MULTI_RESULTS);
         if (login.tls.enabled) host.replace(0, name.size() + 1, name.c_str(), name.size() + 1);
+        limit_blocking(::mysql_get_socket(connection_));
         return status;
     };
     const auto next = [&](int events) {
-        limit_blocking(::mysql_get_socket(connection_));
         return ::mysql_real_connect_cont(&connected, connection_, events);
     };
     const bool is_done = co_await drive(start, next, give_up_at, duration::max());
-    if (!is_done) {
-        close();
-        co_return server_error{CR_SERVER_LOST, "the server did not answer in time"};
-    }
-    if (connected == nullptr) {
-        auto reason = failure();
-        close();
-        co_return reason;
-    }
-    if (login.tls.enabled && ::mysql_get_ssl_cipher(connection_) == nullptr) {
-        close();
-        co_return server_error{CR_SSL_CONNECTION_ERROR, "the server has no TLS"};
-    }
-    make_non_blocking(::mysql_get_socket(connection_));
-    keep_alive(::mysql_get_socket(connection_));
-    co_return server_error{};
+    server_error reason;
+    if (!is_done)
+        reason = {CR_SERVER_LOST, "the server did not answer in time"};
+    else if (connected == nullptr)
+        reason = failure();
+    else if (login.tls.enabled && ::mysql_get_ssl_cipher(connection_) == nullptr)
+        reason = {CR_SSL_CONNECTION_ERROR, "the server has no TLS"};
+    else if (!make_non_blocking(::mysql_get_socket(connection_)))
+        reason = {CR_SERVER_LOST, "the socket cannot be made a non-blocking one"};
+    else
+        keep_alive(::mysql_get_socket(connection_));
+    if (reason.number != 0) close();
+    co_return reason;
 }
 
 asio::awaitable<libmariadb_connection::result> libmariadb_connection::query(std::string text,

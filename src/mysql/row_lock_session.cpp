@@ -159,14 +159,7 @@ private:
             constexpr std::int64_t latest_us = std::int64_t{1} << 52;  // in the year 2112
             shown.since = std::chrono::system_clock::time_point(std::chrono::microseconds(
                 std::clamp<std::int64_t>(sql::number_in(each, 4), 0, latest_us)));
-            const auto process = sql::text_in(each, 3);
-            const auto host_end = process.find(' ');
-            const auto pid_end = process.find(' ', host_end + 1);
-            if (pid_end != std::string_view::npos) {
-                shown.host = std::string(process.substr(0, host_end));
-                std::from_chars(process.data() + host_end + 1, process.data() + pid_end, shown.pid);
-                shown.command = std::string(process.substr(pid_end + 1));
-            }
+            sql::read_process(sql::text_in(each, 3), shown);
             info.held_by = std::move(shown);
             all.push_back(std::move(info));
         }

@@ -60,8 +60,7 @@ asio::awaitable<std::shared_ptr<sql::lock_session>> session_connector::connect(
     parts.link = co_await connector_.connect_with(std::move(make), give_up_at);
     parts.time = context_.time;
     parts.settings = options_;
-    parts.process = context_.process.host + ' ' + std::to_string(context_.process.pid) + ' ' +
-                    context_.process.command;
+    parts.process = sql::process_text(context_.process);
     auto session = options_.kind == lock_kind::row ? make_row_lock_session(std::move(parts))
                                                    : make_user_lock_session(std::move(parts));
     notice->session = session;

@@ -47,7 +47,7 @@ struct lock_session_parts {
     std::shared_ptr<connection> link;
     runtime* time = nullptr;
     options settings;
-    std::string process;  // "HOST PID COMMAND"
+    std::string process;  // a sql::process_text
 };
 [[nodiscard]] std::shared_ptr<sql::lock_session> make_user_lock_session(lock_session_parts parts);
 [[nodiscard]] std::shared_ptr<sql::lock_session> make_row_lock_session(lock_session_parts parts);

@@ -5,6 +5,7 @@
 
 #include "connection_string.hpp"
 #include "doctor.hpp"
+#include "replies.hpp"
 
 #include "../sql/user_timeout.hpp"
 
@@ -40,24 +41,17 @@ constexpr std::string_view locks_query =
     "where l.locktype = 'advisory' and l.database = "
     "(select d.oid from pg_database d where d.datname = current_database())";
 
-std::int64_t column_number(const sql::row& row, std::size_t column) {
-    std::int64_t number = 0;
-    if (column < row.size() && row[column])
-        std::from_chars(row[column]->data(), row[column]->data() + row[column]->size(), number);
-    return number;
-}
-
 advisory_key key_in(const sql::row& row) {
-    const auto high = static_cast<std::uint64_t>(column_number(row, 0));
-    const auto low = static_cast<std::uint64_t>(column_number(row, 1));
-    if (column_number(row, 2) != 2) return {static_cast<std::int64_t>(high << 32 | low)};
+    const auto high = static_cast<std::uint64_t>(number_or_0(row[0]));
+    const auto low = static_cast<std::uint64_t>(number_or_0(row[1]));
+    if (number_or_0(row[2]) != 2) return {static_cast<std::int64_t>(high << 32 | low)};
     return {static_cast<std::int32_t>(high), static_cast<std::int32_t>(low)};
 }
 
 // The application's name is "pawl PID COMMAND" if the holder is a client of Pawl.
 holder holder_in(const sql::row& row) {
     holder result;
-    result.owner = "session " + std::to_string(column_number(row, 3));
+    result.owner = "session " + std::to_string(number_or_0(row[3]));
     result.mode = row[4] == "ShareLock" ? lock_mode::shared : lock_mode::exclusive;
     result.remaining = forever;
     result.host = row[6].value_or("");
@@ -85,8 +79,7 @@ void add(lock_info& info, const sql::row& row) {
 
 void check_columns(const std::vector<sql::row>& rows, std::size_t count, const error_place& place) {
     const auto is_right = [count](const sql::row& each) { return each.size() == count; };
-    if (!std::ranges::all_of(rows, is_right))
-        throw error(errc::protocol, place.server + " sent an unexpected reply to a query.");
+    if (!std::ranges::all_of(rows, is_right)) throw strange_reply(place);
 }
 
 // As it was made by DistributedLock's rule for up to 9 ASCII characters.
@@ -327,9 +320,8 @@ asio::awaitable<void> advisory_connector::greet(std::shared_ptr<connection> made
     auto sent = made->send(std::string(session_settings), {application_name(context_.process)});
     const auto rows = co_await made->wait(std::move(sent), give_up_at);
     check_columns(rows, 11, place);
-    if (rows.size() != 1)
-        throw error(errc::protocol, place.server + " sent an unexpected reply to a query.");
-    if (column_number(rows[0], 9) != ::PQbackendPID(made->handle()))
+    if (rows.size() != 1) throw strange_reply(place);
+    if (number_or_0(rows[0][9]) != ::PQbackendPID(made->handle()))
         throw error(errc::unsupported,
                     place.server +
                         " is reached through a proxy that shares sessions (PgBouncer), which would "

@@ -3,6 +3,8 @@
 
 #include "commit_settings.hpp"
 
+#include "replies.hpp"
+
 #include <charconv>
 
 namespace pawl::postgres {
@@ -13,8 +15,7 @@ const char* durability_query() noexcept {
 }
 
 commit_settings read_commit_settings(const std::vector<sql::row>& rows, const error_place& place) {
-    if (rows.size() != 1 || rows.front().size() != 3)
-        throw error(errc::protocol, place.server + " sent an unexpected reply to a query.");
+    if (rows.size() != 1 || rows.front().size() != 3) throw strange_reply(place);
     const auto& row = rows.front();
     return {.has_fsync = row[0] != "off",
             .synchronous_commit = row[1].value_or(""),

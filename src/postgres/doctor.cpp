@@ -3,10 +3,12 @@
 
 #include "doctor.hpp"
 
+#include "replies.hpp"
+
 #include "../sql/findings.hpp"
+#include "../sql/guarantees.hpp"
 #include "../sql/shedlock_table.hpp"
 
-#include <charconv>
 #include <utility>
 
 using namespace std::chrono_literals;
@@ -16,14 +18,8 @@ namespace {
 
 using grade = finding::grade;
 
-std::int64_t setting_number(const text_value& text) {
-    std::int64_t number = 0;
-    if (text) std::from_chars(text->data(), text->data() + text->size(), number);
-    return number;
-}
-
 finding version_finding(const server_state& state) {
-    const auto major = setting_number(state.version);
+    const auto major = number_or_0(state.version);
     if (major < 14)
         return {grade::warning, "version", "PostgreSQL " + state.version,
                 "its makers no longer mend it; use a newer one"};
@@ -125,40 +121,17 @@ finding encoding_finding(const server_state& state) {
             "names with other characters are refused; a database with UTF8 takes all names"};
 }
 
-std::string failover_of(const server_state& state, const options& settings) {
-    if (has_durable_standby(state)) return "holds";
-    if (settings.after_failover == after_failover::wait && !settings.shedlock)
-        return "holds, after a pause of the longest ttl";
-    return "can break: a standby may not know the lock";
-}
-
 guarantee_row guarantees_of(const server_state& state, const options& settings) {
-    guarantee_row row;
-    row.backend = "PostgreSQL";
+    const bool has_pause = settings.after_failover == after_failover::wait && !settings.shedlock;
+    auto row = sql::lease_guarantees("PostgreSQL", "standby", has_pause);
     if (settings.shedlock) row.backend += ", ShedLock's table";
     if (!state.has_fsync) row.backend += ", fsync off";
-    if (has_durable_standby(state)) row.backend += ", with a synchronous standby";
-    row.holder_crash = "holds, after the ttl";
-    row.holder_pause = "holds for holders that stop when told";
-    const bool is_durable = state.has_fsync && state.synchronous_commit != "off";
-    row.server_crash = is_durable ? "holds" : "can break on power loss";
-    row.failover = failover_of(state, settings);
-    row.partition = "can break: an old primary that goes on grants the lock, too";
-    row.clock_jump = "can break";
-    row.token = "never goes back while the server's clock is right";
-    return row;
-}
-
-guarantee_row guarantees_of_sessions() {
-    guarantee_row row;
-    row.backend = "PostgreSQL, mode=session";
-    row.holder_crash = "holds, at once, or after the ttl if its host has gone";
-    row.holder_pause = "holds for holders that stop when told";
-    row.server_crash = "can break: the server forgets every lock";
-    row.failover = "can break: a standby knows no lock";
-    row.partition = "can break: an old primary that goes on grants the lock, too";
-    row.clock_jump = "holds";
-    row.token = "none";
+    if (!state.has_fsync || state.synchronous_commit == "off")
+        row.server_crash = "can break on power loss";
+    if (has_durable_standby(state)) {
+        row.backend += ", with a synchronous standby";
+        row.failover = "holds";
+    }
     return row;
 }
 
@@ -190,8 +163,7 @@ select current_setting('server_version'), current_setting('fsync'),
 }
 
 server_state read_state(const std::vector<sql::row>& rows, const error_place& place) {
-    if (rows.size() != 1 || rows.front().size() != 15)
-        throw error(errc::protocol, place.server + " sent an unexpected reply to a query.");
+    if (rows.size() != 1 || rows.front().size() != 15) throw strange_reply(place);
     const auto& row = rows.front();
     const auto text = [&row](std::size_t i) { return row[i].value_or(""); };
     server_state state;
@@ -200,16 +172,16 @@ server_state read_state(const std::vector<sql::row>& rows, const error_place& pl
     state.has_full_page_writes = row[2] != "off";
     state.synchronous_commit = text(3);
     state.synchronous_standbys = text(4);
-    state.standbys = setting_number(row[5]);
-    state.oldest_snapshot = setting_number(row[6]);
-    state.dead_rows = setting_number(row[7]);
+    state.standbys = number_or_0(row[5]);
+    state.oldest_snapshot = number_or_0(row[6]);
+    state.dead_rows = number_or_0(row[7]);
     state.writers = text(8);
     state.is_superuser = row[9] == "t";
     state.encoding = text(10);
-    state.hidden_snapshots = setting_number(row[11]);
-    state.sessions = setting_number(row[12]);
+    state.hidden_snapshots = number_or_0(row[11]);
+    state.sessions = number_or_0(row[12]);
     state.timeline = text(13);
-    state.clock_offset = std::chrono::microseconds(setting_number(row[14]));
+    state.clock_offset = std::chrono::microseconds(number_or_0(row[14]));
     return state;
 }
 
@@ -244,7 +216,7 @@ examination assess_sessions(const server_state& state, const std::string& node) 
                         "each hold and each waiter needs a connection, and no hold has a token; "
                         "without mode=session, locks survive a crash and a failover"}};
     sql::set_server(result, node, "primary");
-    result.guarantees = guarantees_of_sessions();
+    result.guarantees = sql::session_guarantees("PostgreSQL, mode=session", "standby");
     return result;
 }
 

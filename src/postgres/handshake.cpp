@@ -4,13 +4,13 @@
 #include "handshake.hpp"
 
 #include "connection_string.hpp"
+#include "replies.hpp"
 #include "schema.hpp"
 #include "shedlock.hpp"
 
 #include "../core/util/random.hpp"
 #include "../sql/answers.hpp"
 
-#include <charconv>
 #include <utility>
 
 namespace asio = boost::asio;
@@ -50,27 +50,17 @@ struct server_facts {
     std::string role;
 };
 
-std::int64_t number_in(const text_value& text) {
-    std::int64_t number = 0;
-    if (text) std::from_chars(text->data(), text->data() + text->size(), number);
-    return number;
-}
-
-error strange_reply(const error_place& place, const std::string& to) {
-    return {errc::protocol, place.server + " sent an unexpected reply to " + to + "."};
-}
-
 server_facts read_facts(const std::vector<sql::row>& rows, const error_place& place) {
-    if (rows.size() != 1 || rows.front().size() != 10) throw strange_reply(place, "a query");
+    if (rows.size() != 1 || rows.front().size() != 10) throw strange_reply(place);
     const auto& row = rows.front();
-    return {.process = static_cast<int>(number_in(row[0])),
+    return {.process = static_cast<int>(number_or_0(row[0])),
             .is_standby = row[1] == "t",
             .is_read_only = row[2] == "on",
             .commits_lazily = row[3] == "off",
             .has_schema = row[4] == "t",
             .may_use_schema = row[5] == "t",
             .may_make_schema = row[6] == "t",
-            .newest_format = static_cast<int>(number_in(row[7])),
+            .newest_format = static_cast<int>(number_or_0(row[7])),
             .has_functions = row[8] == "t",
             .role = row[9].value_or("")};
 }
@@ -143,12 +133,12 @@ sql::session_facts read_hello(const std::vector<sql::row>& rows, const error_pla
     if (row[1] == "t")
         throw error(errc::unavailable,
                     place.server + " has become a standby server, which accepts no writes.");
-    if (const auto format = number_in(row[0]); format != schema_format)
+    if (const auto format = number_or_0(row[0]); format != schema_format)
         throw newer_format_error(place, format);
     sql::session_facts facts;
-    facts.hold_off = std::chrono::milliseconds(number_in(row[3]));
-    facts.clock = number_in(row[5]);
-    facts.boot = number_in(row[6]);
+    facts.hold_off = std::chrono::milliseconds(number_or_0(row[3]));
+    facts.clock = number_or_0(row[5]);
+    facts.boot = number_or_0(row[6]);
     return facts;
 }
 

@@ -109,6 +109,18 @@ error unexpected_answer(std::string_view function) {
                                 "the functions of Pawl's schema."};
 }
 
+std::string process_text(const identity& process) {
+    auto host = process.host;
+    std::ranges::replace(host, ' ', '_');
+    return host + ' ' + std::to_string(process.pid) + ' ' + process.command;
+}
+
+void read_process(std::string_view text, holder& shown) {
+    shown.host = take_word(text);
+    shown.pid = take_number(text);
+    shown.command = text;
+}
+
 std::optional<std::size_t> count_characters(std::string_view text) noexcept {
     std::size_t count = 0;
     for (; !text.empty(); ++count) {
@@ -288,11 +300,8 @@ std::vector<lock_info> read_locks(const std::vector<row>& rows) {
             locks.push_back(std::move(info));
         }
         if (each.size() < 10 || !each[3]) continue;
-        auto process = text_in(each, 4);
         holder shown;
-        shown.host = take_word(process);
-        shown.pid = take_number(process);
-        shown.command = process;
+        read_process(text_in(each, 4), shown);
         shown.mode = static_cast<lock_mode>(std::clamp<std::int64_t>(number_in(each, 5), 0, 2));
         if (shown.mode == lock_mode::permits)
             shown.permits = static_cast<std::uint32_t>(number_in(each, 6));

@@ -46,11 +46,15 @@ namespace pawl::sql {
     return span / std::chrono::milliseconds(1);
 }
 
+// "HOST PID COMMAND"; the host has no space, so that the parts can be told apart.
+[[nodiscard]] std::string process_text(const identity& process);
+void read_process(std::string_view text, holder& shown);
+
 // Whose calls they are.
 struct caller {
     const std::string& name_space;
     const session_facts& facts;
-    const std::string& process;  // "HOST PID COMMAND"
+    const std::string& process;  // a process_text
 
     // p_wait of the functions.
     [[nodiscard]] std::int64_t place_kind(bool may_wait) const noexcept {

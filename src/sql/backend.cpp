@@ -16,10 +16,10 @@ namespace asio = boost::asio;
 namespace pawl::sql {
 namespace {
 
-class sql_backend final : public backend {
+class sql_backend final : public one_session_backend<lock_client> {
 public:
     explicit sql_backend(const std::shared_ptr<lock_client>& client)
-        : client_(client), latches_(client) {}
+        : one_session_backend(client), latches_(client) {}
 
     // Every coroutine keeps the client: its frame may be the last object that is destroyed.
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
@@ -167,22 +167,6 @@ public:
         co_return !answer.empty() && flag_in(answer.front(), 0);
     }
 
-    asio::awaitable<examination> examine() override {
-        const auto client = client_;
-        client->throw_if_forked();
-        const auto limit = client->try_deadline();
-        const auto used = co_await client->sessions().get(limit);
-        co_return co_await client->sessions().database().examine(*used, limit);
-    }
-
-    asio::awaitable<void> close(time_point give_up_at) override {
-        const auto client = client_;
-        co_await client->close(give_up_at);
-    }
-
-    [[nodiscard]] std::string unreachable_reason(std::string_view) const override {
-        return client_->sessions().unreachable_reason();
-    }
     spi::latches* latches() noexcept override { return &latches_; }
     spi::capabilities capabilities() const noexcept override {
         return client_->sessions().database().capabilities();
@@ -200,7 +184,6 @@ private:
         return granted;
     }
 
-    const std::shared_ptr<lock_client> client_;
     table_latches latches_;
 };
 

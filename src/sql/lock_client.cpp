@@ -49,11 +49,15 @@ asio::awaitable<bool> was_cancelled() {
     co_return state.cancelled() != asio::cancellation_type::none;
 }
 
-// The host has no space, so that the parts can be told apart.
-std::string process_text(const identity& process) {
-    auto host = process.host;
-    std::ranges::replace(host, ' ', '_');
-    return host + ' ' + std::to_string(process.pid) + ' ' + process.command;
+// True: the function carried out nothing, since the session must say hello first. The functions
+// with a status say r, and those whose first column is a token say -1.
+bool asks_for_hello(std::string_view function, const std::vector<row>& answer) noexcept {
+    static constexpr std::array<std::string_view, 4> with_status{"acquire", "refresh", "latch_set",
+                                                                 "latch_step"};
+    if (std::ranges::find(with_status, function) != with_status.end())
+        return status_of(answer) == 'r';
+    const bool has_token = function == "acquire_batch" || function == "adopt";
+    return has_token && !answer.empty() && text_in(answer.front(), 0) == "-1";
 }
 
 // True: the request had no effect. An answer that is not understood may be one to a grant.
@@ -309,10 +313,9 @@ std::shared_ptr<lock_client> lock_client::make(std::unique_ptr<connector> databa
 }
 
 lock_client::lock_client(std::string name_space, const backend_context& context)
-    : name_space_(std::move(name_space)),
-      process_(process_text(context.process)),
-      context_(context),
-      operations_(*context_.time, context_.strand) {}
+    : one_session_client(context),
+      name_space_(std::move(name_space)),
+      process_(process_text(context.process)) {}
 
 asio::awaitable<std::vector<row>> lock_client::run_on(const std::shared_ptr<session>& used,
                                                       const call& request, time_point give_up_at) {
@@ -421,17 +424,6 @@ asio::awaitable<void> lock_client::undo(std::shared_ptr<lock_client> self, claim
         if (next_at >= ends_at || self->is_closing_) co_return;
         co_await pause_timer.wait_until(next_at);
     }
-}
-
-asio::awaitable<void> lock_client::close(time_point give_up_at) {
-    const auto self = shared_from_this();
-    if (!is_forked()) {
-        bool in_time = true;
-        while (!operations_.empty() && in_time)
-            in_time = co_await operations_.wait_until(give_up_at);
-    }
-    is_closing_ = true;
-    sessions_->close();
 }
 
 // Any program may send messages. Only the database and this client know the owner in that of a

@@ -5,10 +5,7 @@
 #pragma once
 
 #include "answers.hpp"
-#include "session_keeper.hpp"
-
-#include "../core/util/fork_mark.hpp"
-#include "../core/util/in_flight.hpp"
+#include "database_client.hpp"
 
 #include <memory>
 #include <optional>
@@ -18,8 +15,8 @@
 
 namespace pawl::sql {
 
-// Used on the client's strand. Every coroutine of the backend keeps it.
-class lock_client : public std::enable_shared_from_this<lock_client> {
+class lock_client final : public one_session_client,
+                          public std::enable_shared_from_this<lock_client> {
 public:
     static std::shared_ptr<lock_client> make(std::unique_ptr<connector> database,
                                              std::string name_space,
@@ -36,7 +33,6 @@ public:
     // As `backend::confirm_durability`.
     boost::asio::awaitable<void> confirm_durability(std::span<const hold* const> holds,
                                                     durability wanted, time_point give_up_at);
-    boost::asio::awaitable<void> close(time_point give_up_at);
 
     // Runs a call that `compose(caller)` makes for the present session. Ends the session, and
     // throws errc::unavailable, if it answers that it must say hello first.
@@ -54,14 +50,6 @@ public:
     [[nodiscard]] caller caller_on(const session& used) const noexcept {
         return {name_space_, used.facts(), process_};
     }
-    [[nodiscard]] session_keeper& sessions() noexcept { return *sessions_; }
-    [[nodiscard]] const backend_context& context() const noexcept { return context_; }
-    [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
-    // The limit of a request that waits for nobody.
-    [[nodiscard]] time_point try_deadline() const noexcept { return now() + context_.try_limit; }
-
-    [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
-    void throw_if_forked() const { made_in_.throw_if_forked(); }
 
     // Called for a message about a latch, and for each end of a session with an empty name.
     std::function<void(std::string_view name)> on_latch;
@@ -82,13 +70,8 @@ private:
 
     const std::string name_space_;
     const std::string process_;
-    backend_context context_;
-    const core::fork_mark made_in_;
-    bool is_closing_ = false;
     bool is_hearing_ = true;
     std::unordered_map<std::string_view, acquire_attempt*> attempts_;  // in the queue, by owner
-    core::in_flight operations_;                                       // `close` waits for them
-    std::shared_ptr<session_keeper> sessions_;
 };
 
 }  // namespace pawl::sql

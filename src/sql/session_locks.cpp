@@ -3,8 +3,8 @@
 
 #include "session_locks.hpp"
 
-#include "../core/util/fork_mark.hpp"
-#include "../core/util/in_flight.hpp"
+#include "database_client.hpp"
+
 #include "../core/util/plus.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -76,13 +76,12 @@ struct renewal_round {
     core::wakeup done;
 };
 
-// Used on the strand. Every coroutine of the backend keeps it.
-class session_client : public std::enable_shared_from_this<session_client> {
+// Each hold has a session of its own.
+class session_client final : public database_client,
+                             public std::enable_shared_from_this<session_client> {
 public:
     session_client(std::unique_ptr<lock_connector> database, const backend_context& context)
-        : database_(std::move(database)),
-          context_(context),
-          operations_(*context_.time, context_.strand) {}
+        : database_client(context), database_(std::move(database)) {}
 
     asio::awaitable<std::optional<grant>> acquire(const claim& requested, time_point give_up_at);
     asio::awaitable<void> renew(renewal_batch& batch);
@@ -96,12 +95,7 @@ public:
     [[nodiscard]] lock_connector& database() const noexcept { return *database_; }
     // Why the last attempt to connect failed; empty after a success.
     [[nodiscard]] const std::string& connect_failure() const noexcept { return connect_failure_; }
-    [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
-    [[nodiscard]] time_point try_deadline() const noexcept { return now() + context_.try_limit; }
-    [[nodiscard]] core::in_flight& operations() noexcept { return operations_; }
     void count_request() noexcept { ++context_.counts->requests; }
-    [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
-    void throw_if_forked() const { made_in_.throw_if_forked(); }
 
 private:
     [[nodiscard]] time_point limit_of(const lock_attempt& attempt, time_point give_up_at) const;
@@ -116,13 +110,10 @@ private:
     void on_session_end(const lock_session& ended, loss_reason reason);
 
     const std::unique_ptr<lock_connector> database_;
-    backend_context context_;
-    const core::fork_mark made_in_;
     std::map<std::string, session_ptr, std::less<>> holds_;  // by the claim's owner
     std::vector<session_ptr> spares_;
     std::string connect_failure_;
     bool is_closed_ = false;
-    core::in_flight operations_;  // `close` waits for them
 };
 
 time_point session_client::limit_of(const lock_attempt& attempt, time_point give_up_at) const {
@@ -332,12 +323,8 @@ void session_client::on_session_end(const lock_session& ended, loss_reason reaso
 }
 
 asio::awaitable<void> session_client::close(time_point give_up_at) {
-    const auto self = shared_from_this();
-    if (!is_forked()) {
-        bool in_time = true;
-        while (!operations_.empty() && in_time)
-            in_time = co_await operations_.wait_until(give_up_at);
-    }
+    while (must_wait(give_up_at))
+        co_await operations_.wait_until(give_up_at);
     is_closed_ = true;
     for (const auto& each : std::exchange(spares_, {}))
         each->close();

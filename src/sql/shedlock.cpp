@@ -4,16 +4,12 @@
 #include "shedlock.hpp"
 
 #include "answers.hpp"
-#include "session_keeper.hpp"
-
-#include "../core/util/fork_mark.hpp"
-#include "../core/util/in_flight.hpp"
+#include "database_client.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -36,7 +32,7 @@ constexpr core::pause_lengths poll_pauses{
 constexpr core::pause_lengths repetition_pauses{.first = 200ms, .longest = 1s};
 // A request of a session that has ended arrives no later than this after the server has answered
 // another session.
-constexpr duration latest_statement = 1min;
+constexpr duration latest_arrival_after_answer = 1min;
 
 // "pawl HOST PID COMMAND OWNER" in `locked_by`: readable for the people who read the table, and of
 // one hold only. Others write the name of their host.
@@ -71,13 +67,6 @@ lock_row read_lock_row(const row& answer) {
             milliseconds_in(answer, 2), number_in(answer, 3), number_in(answer, 4)};
 }
 
-std::string_view next_word(std::string_view& text) noexcept {
-    const auto end = std::min(text.find(' '), text.size());
-    const auto word = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return word;
-}
-
 // The fence in the row of another program's hold is that of an earlier hold of Pawl.
 holder shown_holder(const lock_row& stored) {
     holder shown;
@@ -93,10 +82,7 @@ holder shown_holder(const lock_row& stored) {
     text.remove_prefix(own_prefix.size());
     shown.owner = text.substr(text.size() - owner_size, 8);
     text.remove_suffix(owner_size + 1);
-    shown.host = next_word(text);
-    const auto pid = next_word(text);
-    std::from_chars(pid.data(), pid.data() + pid.size(), shown.pid);
-    shown.command = text;
+    read_process(text, shown);
     shown.token = fencing_token(static_cast<std::uint64_t>(stored.fence));
     return shown;
 }
@@ -121,16 +107,15 @@ void check_stored_name(std::string_view name, const session_facts& facts) {
                                         std::to_string(facts.longest_name) + ".");
 }
 
-// Used on the client's strand. Every coroutine of the backend keeps it.
-class shedlock_client : public std::enable_shared_from_this<shedlock_client> {
+class shedlock_client final : public one_session_client,
+                              public std::enable_shared_from_this<shedlock_client> {
 public:
     shedlock_client(shedlock_statements statements, const shedlock_table& table,
                     const backend_context& context)
-        : statements_(std::move(statements)),
+        : one_session_client(context),
+          statements_(std::move(statements)),
           lock_at_least_(count_ms(table.lock_at_least)),
-          prefix_(prefix_of(context.process)),
-          context_(context),
-          operations_(*context_.time, context_.strand) {}
+          prefix_(prefix_of(context.process)) {}
 
     static std::shared_ptr<shedlock_client> make(std::unique_ptr<connector> database,
                                                  shedlock_statements statements,
@@ -153,13 +138,6 @@ public:
     asio::awaitable<std::optional<lock_row>> look(std::string_view name, time_point give_up_at);
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix);
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected);
-    asio::awaitable<void> close(time_point give_up_at);
-
-    [[nodiscard]] session_keeper& sessions() noexcept { return *sessions_; }
-    [[nodiscard]] time_point now() const noexcept { return context_.time->now(); }
-    [[nodiscard]] time_point try_deadline() const noexcept { return now() + context_.try_limit; }
-    [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
-    void throw_if_forked() const { made_in_.throw_if_forked(); }
 
 private:
     using session_ptr = std::shared_ptr<session>;
@@ -190,11 +168,6 @@ private:
     const shedlock_statements statements_;
     const std::int64_t lock_at_least_;  // ms
     const std::string prefix_;          // of the texts in `locked_by`
-    const backend_context context_;
-    const core::fork_mark made_in_;
-    bool is_closing_ = false;
-    core::in_flight operations_;  // `close` waits for them
-    std::shared_ptr<session_keeper> sessions_;
 };
 
 asio::awaitable<std::vector<row>> shedlock_client::run(session_ptr used, call request,
@@ -370,7 +343,7 @@ asio::awaitable<void> shedlock_client::repeat_end(std::shared_ptr<shedlock_clien
             // A session carries its statements out in their order.
             if (!answer.empty() || !used || used == present) co_return;
             if (!std::exchange(is_answered, true))
-                ends_at = std::min(ends_at, self->now() + latest_statement);
+                ends_at = std::min(ends_at, self->now() + latest_arrival_after_answer);
         } catch (const std::exception&) {}  // repeated
         const auto next_at = self->now() + pauses.next_pause();
         if (next_at >= ends_at || self->is_closing_) co_return;
@@ -407,21 +380,9 @@ asio::awaitable<bool> shedlock_client::force_release(std::string_view name,
     co_return !answer.empty();
 }
 
-asio::awaitable<void> shedlock_client::close(time_point give_up_at) {
-    const auto self = shared_from_this();
-    if (!is_forked()) {
-        bool in_time = true;
-        while (!operations_.empty() && in_time)
-            in_time = co_await operations_.wait_until(give_up_at);
-    }
-    is_closing_ = true;
-    sessions_->close();
-}
-
-class shedlock_backend final : public backend {
+class shedlock_backend final : public one_session_backend<shedlock_client> {
 public:
-    explicit shedlock_backend(std::shared_ptr<shedlock_client> client)
-        : client_(std::move(client)) {}
+    using one_session_backend::one_session_backend;
 
     // Every coroutine keeps the client: its frame may be the last object that is destroyed.
     asio::awaitable<std::optional<grant>> acquire(const claim& requested,
@@ -456,21 +417,6 @@ public:
         const auto client = client_;
         co_return co_await client->force_release(name, expected);
     }
-    asio::awaitable<examination> examine() override {
-        const auto client = client_;
-        client->throw_if_forked();
-        const auto limit = client->try_deadline();
-        const auto used = co_await client->sessions().get(limit);
-        co_return co_await client->sessions().database().examine(*used, limit);
-    }
-    asio::awaitable<void> close(time_point give_up_at) override {
-        const auto client = client_;
-        co_await client->close(give_up_at);
-    }
-
-    [[nodiscard]] std::string unreachable_reason(std::string_view) const override {
-        return client_->sessions().unreachable_reason();
-    }
     spi::capabilities capabilities() const noexcept override {
         return {.hands_over = false,
                 .least_ttl = 100ms,
@@ -480,9 +426,6 @@ public:
     std::string capability_hint(lock_mode, bool) const override {
         return "ShedLock's table has only exclusive locks, so leave layout=shedlock out of the URL";
     }
-
-private:
-    const std::shared_ptr<shedlock_client> client_;
 };
 
 }  // namespace
