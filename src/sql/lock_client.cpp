@@ -49,17 +49,6 @@ asio::awaitable<bool> was_cancelled() {
     co_return state.cancelled() != asio::cancellation_type::none;
 }
 
-// True: the function carried out nothing, since the session must say hello first. The functions
-// with a status say r, and those whose first column is a token say -1.
-bool asks_for_hello(std::string_view function, const std::vector<row>& answer) noexcept {
-    static constexpr std::array<std::string_view, 4> with_status{"acquire", "refresh", "latch_set",
-                                                                 "latch_step"};
-    if (std::ranges::find(with_status, function) != with_status.end())
-        return status_of(answer) == 'r';
-    const bool has_token = function == "acquire_batch" || function == "adopt";
-    return has_token && !answer.empty() && text_in(answer.front(), 0) == "-1";
-}
-
 // True: the request had no effect. An answer that is not understood may be one to a grant.
 bool changed_nothing(const error& failed) noexcept {
     return failed.reason() != errc::unreachable && failed.reason() != errc::protocol;
