@@ -138,6 +138,8 @@ TEST(Passwords, AnAtSignBehindTheHostIsNoEndOfOne) {
     }
     EXPECT_EQ(without_password("redis://u:p@h:1/0?key=@{name}"), "redis://u@h:1/0?key=@{name}");
     EXPECT_EQ(without_password("sqlite:/a://u:p@b"), "sqlite:/a://u:p@b");
+    EXPECT_EQ(without_password("postgresql://u@h/d?sslpassword=p&sslmode=require"),
+              "postgresql://u@h/d?sslmode=require");
 }
 
 TEST(Passwords, OfMistakenUrlsAreHidden) {

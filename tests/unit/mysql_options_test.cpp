@@ -4,6 +4,7 @@
 // URLs and options of MariaDB and MySQL, the calls and errors of their servers, and the schema's
 // SQL. Bad options: one sentence each, without the password.
 #include "mysql/connection.hpp"
+#include "mysql/doctor.hpp"
 #include "mysql/schema.hpp"
 #include "mysql/server_errors.hpp"
 
@@ -121,6 +122,29 @@ TEST(MySqlOptions, AnErrorSaysWhatToDo) {
     EXPECT_TRUE(
         says(connect_error({2026, "the server has no TLS"}, place), refused, "leave out tls=yes"));
     EXPECT_TRUE(says(connect_error({2026, "a bad certificate"}, place), refused, "tls_name"));
+}
+
+TEST(MySqlOptions, WhatDoctorFindsIsOfTheServer) {
+    const auto level_of = [](const examination& result, std::string_view topic) {
+        const auto found = std::ranges::find(result.findings, topic, &finding::topic);
+        return found == result.findings.end() ? std::optional<finding::grade>() : found->level;
+    };
+    server_state state;
+    for (const char* local : {"127.0.0.1:1", "localhost:1", "::1:1"})
+        EXPECT_EQ(level_of(assess(state, {}, local), "TLS"), finding::grade::good) << local;
+    auto result = assess(state, {}, "h:3306");
+    for (const auto& each : result.findings)
+        EXPECT_EQ(each.node, "h:3306") << each.topic;
+    EXPECT_EQ(level_of(result, "TLS"), finding::grade::warning);
+    EXPECT_EQ(level_of(result, "rights"), finding::grade::good);
+    EXPECT_EQ(level_of(result, "pause"), std::nullopt);
+    state.has_tls = state.sees_tables = true;
+    state.hold_off = std::chrono::seconds(9);
+    result = assess(state, {}, "h:3306");
+    EXPECT_EQ(level_of(result, "TLS"), finding::grade::good);
+    EXPECT_EQ(level_of(result, "rights"), finding::grade::note);
+    EXPECT_EQ(level_of(result, "pause"), finding::grade::warning);
+    EXPECT_EQ(assess_sessions(state, {}, "h:3306").findings.front().node, "h:3306");
 }
 
 TEST(MySqlOptions, TheSchemaIsOfStatementsThatCanBeRepeated) {

@@ -2,9 +2,11 @@
 // Copyright (c) 2026 The Pawl authors
 
 // URLs and connection strings of PostgreSQL. Bad ones: one sentence each, without the password.
+// Errors of the server, and what doctor finds.
 #include "postgres/commit_settings.hpp"
 #include "postgres/connection.hpp"
 #include "postgres/connection_string.hpp"
+#include "postgres/doctor.hpp"
 #include "postgres/server_errors.hpp"
 
 #include <pawl/error.hpp>
@@ -14,6 +16,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -182,6 +185,30 @@ TEST_F(PostgresOptions, AnErrorSaysWhatToDo) {
                      "the schema pawl is not as Pawl makes it"));
     EXPECT_TRUE(says(call_error({"42883", "the text"}, place), refused, "pawl schema --role"));
     EXPECT_EQ(call_error({"XX000", "the text"}, place).reason(), protocol);
+}
+
+TEST_F(PostgresOptions, WhatDoctorFindsIsOfTheServer) {
+    const auto level_of = [](const examination& result, std::string_view topic) {
+        const auto found = std::ranges::find(result.findings, topic, &finding::topic);
+        return found == result.findings.end() ? std::optional<finding::grade>() : found->level;
+    };
+    server_state state;
+    auto result = assess(state, {}, "h:5432");
+    ASSERT_EQ(result.nodes.size(), 1U);
+    for (const auto& each : result.findings)
+        EXPECT_EQ(each.node, "h:5432") << each.topic;
+    EXPECT_EQ(level_of(result, "oldest snapshot"), finding::grade::good);
+    EXPECT_EQ(level_of(result, "sessions"), finding::grade::good);
+    EXPECT_EQ(level_of(result, "pause"), std::nullopt);
+    state.hidden_snapshots = 1;
+    state.sessions = 150;
+    state.hold_off = std::chrono::milliseconds(1001);
+    result = assess(state, {}, "h:5432");
+    EXPECT_EQ(level_of(result, "oldest snapshot"), finding::grade::note);
+    EXPECT_EQ(level_of(result, "sessions"), finding::grade::note);
+    EXPECT_EQ(level_of(result, "pause"), finding::grade::warning);
+    EXPECT_EQ(result.findings.back().fact, "nothing is granted for another 2 s");
+    EXPECT_EQ(assess_sessions(state, "h:5432").findings.front().node, "h:5432");
 }
 
 TEST_F(PostgresOptions, AMistakenStringIsSaid) {
