@@ -7,7 +7,7 @@ from stores_report import TITLES, format_number
 
 WIDTH, LEFT, TOP, GAP = 960, 28, 92, 40
 PANEL = (WIDTH - 2 * LEFT - GAP) / 2
-NAMES, BARS, ROW, HEAD, FOOT = 225, 150, 19, 34, 26
+NAMES, BARS, ROW, HEAD, FOOT = 238, 142, 19, 34, 26
 
 # Title, unit, key of the results, what a unit is divided by.
 PANELS = [("Acquire and release: the server's processor", "µs", "pair.server_us", 1),

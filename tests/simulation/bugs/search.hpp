@@ -30,9 +30,9 @@ inline constexpr std::array known_finds{
     known_find{"one_token_for_several", 435},
     known_find{"replication_not_compared", 457},
     known_find{"releases_ended_by_move", 230},
-    known_find{"grants_async", 1790},
+    known_find{"grants_async", 2638},
     known_find{"hand_offs_async", 2994},
-    known_find{"earlier_claim_kept", 371},
+    known_find{"earlier_claim_kept", 13010},
 };
 
 // Each change of the library moves the scenarios that show a rare bug, so the search is much longer
