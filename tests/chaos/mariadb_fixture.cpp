@@ -6,63 +6,15 @@
 namespace chaos {
 
 mariadb_fixture::mariadb_fixture(support::mariadb_settings settings)
-    : server(std::move(settings)) {}
-
-client mariadb_fixture::client_with(const std::string& suffix) {
-    return client_at(server.url("pawl", suffix));
-}
-
-client mariadb_fixture::client_at(const std::string& url, pawl::duration try_limit) {
-    pawl::client_options options;
-    options.try_limit = try_limit;
-    options.log = [this](std::string_view line) { client_log.write(line); };
-    return client(pawl::from_url(url), options);
-}
-
-std::optional<failure> mariadb_fixture::failure_of(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const pawl::error& thrown) {
-        client_log.write(thrown.what());
-        return failure{thrown.reason(), thrown.what()};
-    }
-    return std::nullopt;
-}
-
-std::optional<failure> mariadb_fixture::failure_at(const std::string& url) {
-    client locks = client_at(url);
-    return failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = patience}); });
-}
-
-bool mariadb_fixture::is_taken(client& locks, const std::string& name) {
-    try {
-        return !locks.try_acquire(name, {.ttl = 2s}).owns_lock();
-    } catch (const pawl::error&) {
-        return false;
-    }
-}
-
-void mariadb_fixture::expect_pairs(client& locks, const std::string& name, int count) {
-    pawl::fencing_token newest;
-    for (int i = 0; i < count; ++i) {
-        auto lock = locks.acquire(name, {.ttl = long_ttl, .wait = patience});
-        EXPECT_GT(lock.token(), newest);
-        newest = lock.token();
-        EXPECT_EQ(lock.release(), release_result::released);
-    }
-}
-
-std::int64_t mariadb_fixture::waiters(const std::string& name) const {
-    return server.number("SELECT count(*) FROM pawl.waiter WHERE name = '" + name + "'");
-}
+    : served_database(std::move(settings)) {}
 
 // The names of user locks are known from the waiters and holders.
-int mariadb_fixture::end_connections(const std::string& user_lock) const {
+std::int64_t mariadb_fixture::end_holders_of(const std::string& user_lock) const {
     const auto connections = server.execute(
         "SELECT DISTINCT is_used_lock(concat('" + user_lock +
         "', c.client)) FROM (SELECT client FROM pawl.lock UNION SELECT client FROM pawl.holder "
         "UNION SELECT client FROM pawl.waiter) c WHERE c.client IS NOT NULL");
-    int count = 0;
+    std::int64_t count = 0;
     for (const auto& each : connections)
         if (each.front()) {
             try {

@@ -4,38 +4,41 @@
 // A private MariaDB or MySQL server, and clients whose log is captured.
 #pragma once
 
-#include "redis_fixture.hpp"  // log_capture, failure, loss_recorder and others
+#include "database_fixture.hpp"
 
 #include <support/mariadb_server.hpp>
 
-#include <pawl/service.hpp>
-
 namespace chaos {
 
-class mariadb_fixture {
+class mariadb_fixture : public served_database<support::mariadb_server> {
 public:
     explicit mariadb_fixture(support::mariadb_settings settings = {});
 
-    // `suffix` is the end of the URL.
-    [[nodiscard]] client client_with(const std::string& suffix = {});
-    [[nodiscard]] client client_at(const std::string& url, pawl::duration try_limit = 10s);
-    // The failure of the call; its message is logged too.
-    [[nodiscard]] std::optional<failure> failure_of(const std::function<void()>& call);
-    // Of an acquire that would wait for long, as the error says whether waiting helps.
-    [[nodiscard]] std::optional<failure> failure_at(const std::string& url);
-    [[nodiscard]] static bool is_taken(client& locks, const std::string& name);
-    // Acquires and releases the lock, and expects that each token is larger than the one before.
-    static void expect_pairs(client& locks, const std::string& name, int count);
+    [[nodiscard]] std::string url_with(const std::string& suffix) const override {
+        return server.url("pawl", suffix);
+    }
+    [[nodiscard]] std::int64_t number(const std::string& sql) const override {
+        return server.number(sql);
+    }
+    [[nodiscard]] std::int64_t server_time() const override {
+        return number("SELECT unix_timestamp()");
+    }
+    // The first connection of each session.
+    std::int64_t end_sessions() override { return end_holders_of("pawl."); }
+    // The connections by which messages come.
+    std::int64_t end_listeners() const { return end_holders_of("pawl-"); }
+    void end_connections(int round) override {
+        (void)end_holders_of(round % 2 == 0 ? "pawl." : "pawl-");
+    }
+    void require_hello() override { server.execute("UPDATE pawl.meta SET server = 'another'"); }
+    [[nodiscard]] pawl::loss_reason reason_of_ended_session() const override {
+        return pawl::loss_reason::missing;
+    }
+    [[nodiscard]] bool becomes_clean() const override;
 
-    [[nodiscard]] std::int64_t waiters(const std::string& name) const;
-    // Ends the connections that hold a user lock whose name begins so: "pawl." for the sessions,
-    // "pawl-" for their listeners. Returns their number.
-    int end_connections(const std::string& user_lock) const;
-    // Waits until no lock is held and nobody waits.
-    [[nodiscard]] bool becomes_clean() const;
-
-    support::mariadb_server server;
-    log_capture client_log;
+private:
+    // Ends the connections that hold a user lock whose name begins so. Returns their number.
+    std::int64_t end_holders_of(const std::string& user_lock) const;
 };
 
 // For tests on both products.
@@ -48,8 +51,11 @@ protected:
 inline const auto both_products =
     testing::Values(support::database_product::mariadb, support::database_product::mysql);
 
+inline std::string name_of(support::database_product product) {
+    return product == support::database_product::mysql ? "MySql" : "MariaDb";
+}
 inline std::string product_name(const testing::TestParamInfo<support::database_product>& tested) {
-    return tested.param == support::database_product::mysql ? "MySql" : "MariaDb";
+    return name_of(tested.param);
 }
 
 }  // namespace chaos

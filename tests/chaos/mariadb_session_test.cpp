@@ -3,67 +3,58 @@
 
 // mode=session and mode=row on MariaDB: locks that end with a connection, whose end the holder
 // learns at once.
+#include "database_cases.hpp"
 #include "mariadb_fixture.hpp"
 
 namespace {
 
 using namespace chaos;
 
-class MariaDbSessions : public testing::TestWithParam<std::string>, protected mariadb_fixture {
-protected:
-    [[nodiscard]] client locking_client() {
-        return client_at(server.url(GetParam() == "row" ? "pawl" : "", "?mode=" + GetParam()));
+class mariadb_lock_sessions : public mariadb_fixture {
+public:
+    explicit mariadb_lock_sessions(std::string mode) : mode_(std::move(mode)) {}
+    [[nodiscard]] client new_client() override {
+        return client_at(server.url(mode_ == "row" ? "pawl" : "", "?mode=" + mode_));
     }
-    // Those of clients that wait for a lock.
-    [[nodiscard]] std::int64_t waiting_statements() const {
+    // That of the holder.
+    std::int64_t end_sessions() override {
+        const auto owner = new_client().inspect("it").held_by->owner;  // "connection 12"
+        (void)server.execute("KILL " + owner.substr(owner.find(' ')));
+        return 1;
+    }
+    // Statements of clients that wait for a lock.
+    [[nodiscard]] std::int64_t waiters(const std::string&) const override {
         return server.number(
             "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE '%FOR UPDATE' OR "
             "INFO LIKE 'SELECT GET_LOCK(%'");
     }
+    [[nodiscard]] bool becomes_clean() const override {
+        return eventually([this] { return waiters("it") == 0; });
+    }
+
+private:
+    const std::string mode_;
 };
 
-//   A holds (60 s) | the administrator ends A's connection | A learns it at once; B has the lock
-TEST_P(MariaDbSessions, AnEndedConnectionIsToldAtOnce) {
-    client holder = locking_client(), other = locking_client();
-    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
-    const loss_recorder loss(lock);
-    const auto owner = other.inspect("it").held_by->owner;  // "connection 12"
-    (void)server.execute("KILL " + owner.substr(owner.find(' ')));
-    EXPECT_TRUE(loss.is_told_within(10s));
-    EXPECT_NE(lock.release(), release_result::released);
-    EXPECT_TRUE(other.acquire("it", {.ttl = long_ttl, .wait = patience}).owns_lock());
-}
+class MariaDbSessionCases : public testing::TestWithParam<std::tuple<std::string, database_case<>>>,
+                            protected mariadb_lock_sessions {
+protected:
+    MariaDbSessionCases() : mariadb_lock_sessions(std::get<0>(GetParam())) {}
+};
+TEST_P(MariaDbSessionCases, Case) { std::get<1>(GetParam()).run(*this); }
+INSTANTIATE_TEST_SUITE_P(On, MariaDbSessionCases,
+                         testing::Combine(testing::Values("session", "row"),
+                                          testing::ValuesIn(session_cases)),
+                         [](const auto& tested) {
+                             return "Mode" + std::get<0>(tested.param) + "_" +
+                                    std::get<1>(tested.param).name;
+                         });
 
-//   A holds (60 s), B waits | SIGKILL of the server | it starts again: A has learned of the loss,
-//   and B gets the lock although A has not released it
-TEST_P(MariaDbSessions, ACrashOfTheServerIsToldAtOnce) {
-    client holder = locking_client(), waiting = locking_client();
-    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
-    const loss_recorder loss(lock);
-    held_lock acquired;
-    background_task waiter(
-        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
-    ASSERT_TRUE(eventually([&] { return waiting_statements() == 1; }));
-    server.kill9();
-    EXPECT_TRUE(loss.is_told_within(10s));
-    server.start();
-    waiter.join();
-    EXPECT_TRUE(acquired.owns_lock());
-    EXPECT_TRUE(!lock.token() || acquired.token() > lock.token());
-    EXPECT_EQ(acquired.release(), release_result::released);
-}
-
-//   A holds (2 s) | the server is frozen: A learns of the loss in time | it goes on: the connection
-//   of A has been idle for 2 s, so the server ends it
-TEST_P(MariaDbSessions, AFrozenServerCostsTheLockInTime) {
-    client holder = locking_client(), other = locking_client();
-    auto lock = holder.acquire("it", {.ttl = 2s, .wait = patience});
-    const loss_recorder loss(lock);
-    server.freeze();
-    EXPECT_TRUE(loss.is_told_within(20s));
-    server.thaw();
-    EXPECT_TRUE(other.acquire("it", {.ttl = 2s, .wait = patience}).owns_lock());
-}
+class MariaDbSessions : public testing::TestWithParam<std::string>,
+                        protected mariadb_lock_sessions {
+protected:
+    MariaDbSessions() : mariadb_lock_sessions(GetParam()) {}
+};
 
 //   A holds (2 s) | the server only reads, as before another one takes over, which does not know
 //   A's lock: A is told of the loss
@@ -79,7 +70,7 @@ TEST_P(MariaDbSessions, AServerThatOnlyReadsKeepsNoLock) {
 
 //   A holds, B waits | B gives up | A releases: the lock is free, and no statement waits
 TEST_P(MariaDbSessions, ACancelledWaitLeavesNothing) {
-    client holder = locking_client(), waiting = locking_client();
+    client holder = new_client(), waiting = new_client();
     for (int round = 0; round < 3; ++round) {
         auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
         std::stop_source stop;
@@ -89,12 +80,12 @@ TEST_P(MariaDbSessions, ACancelledWaitLeavesNothing) {
             });
             EXPECT_TRUE(failed && failed->reason == errc::cancelled) << failed;
         });
-        ASSERT_TRUE(eventually([&] { return waiting_statements() == 1; }));
+        ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
         stop.request_stop();
         waiter.join();
         EXPECT_EQ(lock.release(), release_result::released);
         EXPECT_TRUE(eventually([&] { return !waiting.inspect("it").held_by; }));
-        EXPECT_TRUE(eventually([&] { return waiting_statements() == 0; }, 20s));
+        EXPECT_TRUE(eventually([&] { return waiters("it") == 0; }, 20s));
     }
 }
 

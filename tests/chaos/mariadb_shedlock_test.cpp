@@ -3,6 +3,7 @@
 
 // ShedLock's table in MariaDB: a server that crashes or falls silent, tables that Pawl must refuse,
 // and names that the table takes for one.
+#include "database_cases.hpp"
 #include "mariadb_fixture.hpp"
 
 #include <pawl/mysql.hpp>
@@ -13,9 +14,9 @@ namespace {
 
 using namespace chaos;
 
-class MariaDbShedLock : public testing::Test, protected mariadb_fixture {
+class mariadb_shedlock : public mariadb_fixture {
 protected:
-    MariaDbShedLock() {
+    mariadb_shedlock() {
         server.execute("CREATE DATABASE java");
         pawl::mysql::options settings;
         settings.schema = "java";
@@ -24,6 +25,7 @@ protected:
         for (int i = 0; i < 2; ++i)
             support::mariadb_client(server.port()).execute_script(pawl::mysql::schema_of(settings));
     }
+    [[nodiscard]] client new_client() override { return client_at(url()); }
     [[nodiscard]] std::string url() const {
         return server.url("java", "?layout=shedlock&others=database_time");
     }
@@ -40,30 +42,12 @@ protected:
     }
 };
 
-//   A holds (60 s), B waits | SIGKILL, and a new start | A still holds, B waits | A releases | B
-//   holds, with a larger token
-TEST_F(MariaDbShedLock, ACrashCostsNoLockAndNoWaiter) {
-    client holder = client_at(url()), waiting = client_at(url());
-    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
-    held_lock acquired;
-    background_task waiter(
-        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
-    ASSERT_TRUE(eventually([&] { return waiting.statistics().requests > 1; }));
-    server.kill9();
-    server.start();
-    EXPECT_TRUE(eventually([&] {
-        try {
-            lock.renew();
-            return true;
-        } catch (const pawl::error&) {
-            return false;
-        }
-    }));
-    EXPECT_EQ(lock.release(), release_result::released);
-    waiter.join();
-    EXPECT_GT(acquired.token(), lock.token());
-    EXPECT_EQ(acquired.release(), release_result::released);
-}
+class MariaDbShedLockCases : public testing::TestWithParam<database_case<>>,
+                             protected mariadb_shedlock {};
+TEST_P(MariaDbShedLockCases, Case) { GetParam().run(*this); }
+INSTANTIATE_TEST_SUITE_P(On, MariaDbShedLockCases, testing::ValuesIn(shedlock_cases), case_name<>);
+
+class MariaDbShedLock : public testing::Test, protected mariadb_shedlock {};
 
 //   the server is frozen | A tries: unreachable | it goes on, and carries the request out: the hold
 //   is released, long before its lease ends
@@ -78,20 +62,6 @@ TEST_F(MariaDbShedLock, ALateGrantIsGivenBack) {
     auto next = client_at(url()).acquire("it", {.ttl = long_ttl, .wait = patience});
     EXPECT_EQ(next.release(), release_result::released);
     EXPECT_TRUE(eventually([&] { return is_free(); }));
-}
-
-//   A holds (2 s) | the server is frozen: A learns of the loss before its lease ends
-TEST_F(MariaDbShedLock, AFrozenServerCostsTheLockInTime) {
-    client locks = client_at(url());
-    auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
-    const loss_recorder loss(lock);
-    server.freeze();
-    ASSERT_TRUE(loss.is_told_within(patience));
-    server.thaw();
-    auto next = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-    EXPECT_GT(next.token(), lock.token());
-    EXPECT_NE(lock.release(), release_result::released);
-    EXPECT_EQ(next.release(), release_result::released);
 }
 
 // Renewals within one millisecond change nothing in the row, and are still renewals.

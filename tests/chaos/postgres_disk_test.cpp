@@ -36,7 +36,7 @@ protected:
 //   A holds | the disk is full: locks of new names need space, and are refused in the end | A's
 //   lock is renewed and released, and B gets it | there is space: the next new name is granted
 TEST_F(PostgresDisk, WhatNeedsNoSpaceGoesOn) {
-    client locks = direct_client(), other = direct_client();
+    client locks = client_with(), other = client_with();
     expect_pairs(other, "it", 1);
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     disk.set_full(true);

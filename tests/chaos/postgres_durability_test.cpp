@@ -15,7 +15,7 @@ protected:
     PostgresDurability() : postgres_fixture({.config = {}, .access = {}, .flushes = true}) {}
 
     std::optional<failure> failure_with(durability wanted) {
-        client locks = direct_client();
+        client locks = client_with();
         return failure_of([&] {
             auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience, .durable = wanted});
             EXPECT_EQ(lock.release(), release_result::released);
@@ -32,7 +32,7 @@ protected:
 
 TEST_F(PostgresDurability, CommitsAreOnTheDisk) {
     EXPECT_FALSE(failure_with(durability::disk));
-    client locks = direct_client();
+    client locks = client_with();
     auto both = locks.acquire_all({"a", "b"},
                                   {.ttl = long_ttl, .wait = patience, .durable = durability::disk});
     EXPECT_TRUE(both.owns_lock());
@@ -40,7 +40,7 @@ TEST_F(PostgresDurability, CommitsAreOnTheDisk) {
 
 //   A holds, B waits for a durable lock | A releases: B has it
 TEST_F(PostgresDurability, AHandedOverLockIsOnTheDisk) {
-    client locks = direct_client(), other = direct_client();
+    client locks = client_with(), other = client_with();
     auto held = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     std::optional<failure> refused;
     background_task waiting([&] { refused = failure_with(durability::disk); });
@@ -77,7 +77,7 @@ TEST_F(PostgresDurability, ASilentStandbyGivesNoLock) {
     server.set("synchronous_standby_names", "*");
     ASSERT_FALSE(failure_with(durability::replicas(1)));
     standby.freeze();
-    client locks = direct_client();
+    client locks = client_with();
     EXPECT_TRUE(failure_of([&] {
         (void)locks.acquire("it",
                             {.ttl = long_ttl, .wait = 2s, .durable = durability::replicas(1)});

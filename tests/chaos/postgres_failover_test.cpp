@@ -156,7 +156,7 @@ TEST_F(PostgresFailover, TokensRiseOnAnEarlierTimeline) {
 
 //   a client that knows only the standby waits | promotion | it gets the lock
 TEST_F(PostgresFailover, AStandbyGrantsNothing) {
-    client locks = direct_client(), early = client_at(standby.url(database));
+    client locks = client_with(), early = client_at(standby.url(database));
     warm(locks);
     shorten_pause(2s);
     standby.catch_up();
@@ -174,7 +174,7 @@ TEST_F(PostgresFailover, AStandbyGrantsNothing) {
 //   it in time, so the next waiter has the lock | a standby is promoted that knows only the first
 //   grant, and whose clock is behind | W asks there, during the pause: it does not have the lock
 TEST_F(PostgresFailover, AWaiterIsNotToldOfAnEarlierGrant) {
-    client locks = direct_client();
+    client locks = client_with();
     warm(locks);
     const auto status_of = [this](const std::string& call) {
         const auto rows = execute("SELECT status FROM pawl." + call);
@@ -199,7 +199,7 @@ TEST_F(PostgresFailover, AWaiterIsNotToldOfAnEarlierGrant) {
 //   the primary freezes, the standby is promoted, a hold gets a token there | the old primary goes
 //   on, as nobody fenced it: whatever it grants has a smaller token
 TEST_F(PostgresFailover, AnOldPrimaryIssuesSmallerTokens) {
-    client old_clients = direct_client();
+    client old_clients = client_with();
     cut_standby_off(old_clients, 2s);
     server.freeze();
     standby.promote();

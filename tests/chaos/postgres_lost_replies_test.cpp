@@ -37,7 +37,7 @@ TEST_P(PostgresLostReplies, OfAnAcquireLeaveNothingBehind) {
 //   A: try -> fault -> the call fails, or is granted after a delay | B acquires, long before the
 //   lease of A's attempt is over
 TEST_P(PostgresLostReplies, OfATryAreUndone) {
-    client locks = client_at(proxy.url(database), 1s), other = direct_client();
+    client locks = client_at(proxy.url(database), 1s), other = client_with();
     warm(locks);
     strike("acquire_1");
     (void)failure_of([&] { (void)locks.try_acquire("it", {.ttl = long_ttl}); });
@@ -49,7 +49,7 @@ TEST_P(PostgresLostReplies, OfATryAreUndone) {
 
 //   A: release -> fault | B acquires | A's repeated release does not end B's hold
 TEST_P(PostgresLostReplies, OfAReleaseDoNotHurtTheNextHolder) {
-    client locks = proxied_client(), other = direct_client();
+    client locks = proxied_client(), other = client_with();
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     strike("release_1");
     const auto result = lock.release();
@@ -80,7 +80,7 @@ TEST_P(PostgresLostReplies, OfARenewalCostNothing) {
 
 //   A holds, B waits | A: release -> fault | B has the lock, once, long before A's lease ends
 TEST_P(PostgresLostReplies, OfAHandOffDoNotStopTheWaiter) {
-    client locks = proxied_client(), other = direct_client();
+    client locks = proxied_client(), other = client_with();
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     held_lock acquired;
     background_task waiting(
@@ -96,7 +96,7 @@ TEST_P(PostgresLostReplies, OfAHandOffDoNotStopTheWaiter) {
 
 //   A holds | B's request for a place -> fault | A releases | B has the lock
 TEST_P(PostgresLostReplies, OfAWaiterDoNotStopIt) {
-    client holder = direct_client(), locks = proxied_client();
+    client holder = client_with(), locks = proxied_client();
     warm(locks);
     auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
     strike("acquire_1");

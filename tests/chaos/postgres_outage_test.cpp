@@ -3,9 +3,8 @@
 
 // A PostgreSQL server crashes, falls silent, or ends sessions. Holds live on as long as their
 // leases, waiters are served, and no holder learns of a loss too late.
+#include "database_cases.hpp"
 #include "postgres_fixture.hpp"
-
-#include <algorithm>
 
 namespace {
 
@@ -13,55 +12,14 @@ using namespace chaos;
 
 class PostgresOutage : public testing::Test, protected postgres_fixture {};
 
-//   A holds (60 s) | all processes of the server get SIGKILL | the server starts again: A still has
-//   the lock, and can renew and release it; the next token is larger
-TEST_F(PostgresOutage, ACrashCostsNoLock) {
-    client locks = direct_client(), other = direct_client();
-    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-    server.kill9();
-    server.start();
-    ASSERT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::busy; }));
-    lock.renew();
-    EXPECT_EQ(lock.state(), lock_state::held);
-    EXPECT_EQ(lock.release(), release_result::released);
-    auto next = other.acquire("it", {.ttl = long_ttl, .wait = patience});
-    EXPECT_GT(next.token(), lock.token());
-    EXPECT_EQ(next.release(), release_result::released);
-    EXPECT_TRUE(becomes_clean());
-}
-
-//   A holds, B waits | SIGKILL, start | A releases: B has the lock, long before A's lease ends
-TEST_F(PostgresOutage, AWaiterOutlivesACrash) {
-    client holder = direct_client(), waiting = direct_client();
-    auto lock = holder.acquire("it", {.ttl = long_ttl});
-    held_lock acquired;
-    background_task waiter(
-        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
-    ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
-    server.kill9();
-    server.start();
-    EXPECT_EQ(lock.release(), release_result::released);
-    waiter.join();
-    EXPECT_GT(acquired.token(), lock.token());
-    EXPECT_EQ(acquired.release(), release_result::released);
-    EXPECT_TRUE(becomes_clean());
-}
-
-//   A holds (60 s) | SIGKILL, start | B tries another lock: granted at once. A crash is no
-//   failover, after which nothing would be granted for 60 s
-TEST_F(PostgresOutage, ACrashPausesNoGrants) {
-    client locks = direct_client(), other = direct_client();
-    auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-    server.kill9();
-    server.start();
-    auto granted = other.acquire("another", {.ttl = 2s, .wait = 20s});
-    EXPECT_EQ(granted.release(), release_result::released);
-    EXPECT_EQ(lock.release(), release_result::released);
-}
+class PostgresOutageCases : public testing::TestWithParam<database_case<>>,
+                            protected postgres_fixture {};
+TEST_P(PostgresOutageCases, Case) { GetParam().run(*this); }
+INSTANTIATE_TEST_SUITE_P(On, PostgresOutageCases, testing::ValuesIn(outage_cases), case_name<>);
 
 //   A acquires while the server is down | the server starts: A gets the lock
 TEST_F(PostgresOutage, AnAcquireWaitsForTheServer) {
-    client locks = direct_client();
+    client locks = client_with();
     warm(locks);
     server.kill9();
     held_lock acquired;
@@ -77,7 +35,7 @@ TEST_F(PostgresOutage, AnAcquireWaitsForTheServer) {
 //   A holds (2 s) and has renewed | SIGSTOP of all processes | A is told before its deadline |
 //   SIGCONT | B gets a larger token, and A's release does not end B's hold
 TEST_F(PostgresOutage, AFrozenServerCostsTheLockInTime) {
-    client locks = direct_client();
+    client locks = client_with();
     auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
     const loss_recorder loss(lock);
     const auto first_deadline = lock.safe_until();
@@ -97,7 +55,7 @@ TEST_F(PostgresOutage, AFrozenServerCostsTheLockInTime) {
 
 //   A holds (6 s) | the server is frozen for 1 s | A's next renewals succeed
 TEST_F(PostgresOutage, AShortSilenceCostsNothing) {
-    client locks = direct_client();
+    client locks = client_with();
     auto lock = locks.acquire("it", {.ttl = 6s, .wait = patience});
     const auto before = lock.safe_until();
     server.freeze();
@@ -150,7 +108,7 @@ TEST_F(PostgresOutage, AZombieAcquireIsGivenBack) {
 
 //   A holds | an administrator ends its session | the hold continues in another session
 TEST_F(PostgresOutage, AnEndedSessionCostsNoLock) {
-    client locks = direct_client(), other = direct_client();
+    client locks = client_with(), other = client_with();
     auto lock = locks.acquire("it", {.ttl = 3s, .wait = patience});
     for (int i = 0; i < 5; ++i) {
         const auto before = lock.safe_until();
@@ -160,81 +118,6 @@ TEST_F(PostgresOutage, AnEndedSessionCostsNoLock) {
     }
     EXPECT_TRUE(eventually([&] { return result_of_try(other, "it") == try_result::busy; }));
     EXPECT_EQ(lock.release(), release_result::released);
-    EXPECT_TRUE(becomes_clean());
-}
-
-//   A holds, B waits | both sessions are ended, so B's place is dead | A releases: B, which has
-//   come back, gets the lock long before A's lease ends
-TEST_F(PostgresOutage, AWaiterWhoseSessionEndsComesBack) {
-    client holder = direct_client(), waiting = direct_client();
-    auto lock = holder.acquire("it", {.ttl = long_ttl});
-    held_lock acquired;
-    background_task waiter(
-        [&] { acquired = waiting.acquire("it", {.ttl = 2s, .wait = patience}); });
-    ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
-    EXPECT_GE(end_sessions(), 2);
-    EXPECT_EQ(lock.release(), release_result::released);
-    waiter.join();
-    EXPECT_GT(acquired.token(), lock.token());
-    EXPECT_EQ(acquired.release(), release_result::released);
-    EXPECT_TRUE(becomes_clean());
-}
-
-//   four clients acquire and release in turn | their sessions are ended again and again | at no
-//   time do two have the lock, tokens rise in the order of the holds, and all reach their count
-TEST_F(PostgresOutage, EndedSessionsLetNoTwoIn) {
-    std::mutex log_mutex;
-    std::vector<std::uint64_t> tokens;
-    std::atomic<int> holders = 0, overlaps = 0, done = 0;
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 4; ++i)
-        threads.emplace_back([&] {
-            client locks = direct_client();
-            for (int round = 0; round < 20; ++round) {
-                auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-                if (++holders > 1) ++overlaps;
-                {
-                    const std::scoped_lock guard(log_mutex);
-                    tokens.push_back(lock.token().value());
-                }
-                std::this_thread::sleep_for(5ms);  // the work under the lock
-                --holders;
-                EXPECT_NE(lock.release(), release_result::expired);
-            }
-            ++done;
-        });
-    while (done < 4) {
-        (void)end_sessions();
-        std::this_thread::sleep_for(150ms);  // the rate of the fault
-    }
-    threads.clear();
-    EXPECT_EQ(overlaps, 0);
-    EXPECT_EQ(tokens.size(), 80U);
-    EXPECT_EQ(std::adjacent_find(tokens.begin(), tokens.end(), std::greater_equal<>()),
-              tokens.end());
-    EXPECT_TRUE(becomes_clean());
-}
-
-//   A holds by a value; B is connected | behind a proxy, a crash leaves B's connection and empties
-//   the table `boot`: here a statement does | B's adopt must say hello first: it fails, ends the
-//   session, and takes nothing | the next adopt succeeds, in a new session
-TEST_F(PostgresOutage, AnAdoptThatMustSayHelloEndsTheSession) {
-    client holder = direct_client(), other = direct_client();
-    auto lock = holder.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
-    warm(other);
-    const auto connections = other.statistics().connections;
-    execute("DELETE FROM pawl.boot");
-    const auto failed = failure_of([&] { (void)other.adopt("it", "ticket", {.ttl = long_ttl}); });
-    ASSERT_TRUE(failed);
-    EXPECT_EQ(failed->reason, errc::unavailable) << failed;
-    held_lock adopted;
-    ASSERT_TRUE(eventually([&] {
-        return !failure_of([&] { adopted = other.adopt("it", "ticket", {.ttl = long_ttl}); });
-    }));
-    EXPECT_GT(other.statistics().connections, connections);
-    EXPECT_GT(adopted.token(), lock.token());
-    EXPECT_EQ(adopted.release(), release_result::released);
-    EXPECT_NE(lock.release(), release_result::released);
     EXPECT_TRUE(becomes_clean());
 }
 

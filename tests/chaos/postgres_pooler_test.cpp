@@ -32,7 +32,7 @@ TEST_P(PostgresPooler, LocksWork) {
 //   A holds and B waits, one through PgBouncer, the other one not | A releases: B has the lock,
 //   long before A's lease ends; and the other way round
 TEST_P(PostgresPooler, TheQueueIsOneWithDirectClients) {
-    client direct = direct_client(), pooled = pooled_client();
+    client direct = client_with(), pooled = pooled_client();
     const auto hand_over = [&](client& from, client& to) {
         auto lock = from.acquire("it", {.ttl = long_ttl, .wait = patience});
         held_lock acquired;
@@ -52,7 +52,7 @@ TEST_P(PostgresPooler, TheQueueIsOneWithDirectClients) {
 
 //   A holds | first a pooled client waits, then a direct one | A releases: the pooled one is first
 TEST_P(PostgresPooler, PollingKeepsThePlaceInTheQueue) {
-    client holder = direct_client(), pooled = pooled_client(), direct = direct_client();
+    client holder = client_with(), pooled = pooled_client(), direct = client_with();
     auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
     held_lock first, second;
     background_task early(
@@ -73,7 +73,7 @@ TEST_P(PostgresPooler, PollingKeepsThePlaceInTheQueue) {
 
 //   A holds | a pooled waiter vanishes without a word | the direct waiter behind it is served
 TEST_P(PostgresPooler, AVanishedWaiterStopsNobodyForLong) {
-    client holder = direct_client(), direct = direct_client();
+    client holder = client_with(), direct = client_with();
     auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
     execute(
         "SELECT pawl.acquire_1('pawl', 'it', 'gone', '0123456789abcdef', '', NULL, 60000, 0, 1, "

@@ -24,16 +24,14 @@ protected:
         execute("CREATE ROLE plain LOGIN");
         execute("CREATE ROLE guarded LOGIN PASSWORD 'open sesame'");
     }
-    // The failure of an acquire that would wait for long, as the error says whether waiting helps.
     [[nodiscard]] std::optional<failure> failure_at(const std::string& url) {
-        client locks = client_at(url);
         const auto began = boot_clock::now();
-        auto failed = failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = patience}); });
+        auto failed = postgres_fixture::failure_at(url);
         EXPECT_LT(boot_clock::now() - began, 20s) << "waiting does not help: " << failed;
         return failed;
     }
     void make_schema() {
-        client locks = direct_client();
+        client locks = client_with();
         expect_pairs(locks, "it", 1);
     }
     [[nodiscard]] std::string with_password(const std::string& password) const {
@@ -113,7 +111,7 @@ TEST_F(PostgresRefusal, AMissingSchemaIsMadeOnlyIfThatIsWanted) {
     EXPECT_EQ(failed->reason, errc::refused) << failed;
     EXPECT_TRUE(says(failed, "pawl schema")) << failed;
     EXPECT_EQ(number("SELECT count(*) FROM pg_namespace WHERE nspname = 'pawl'"), 0);
-    client locks = direct_client("?schema=our_locks");
+    client locks = client_with("?schema=our_locks");
     expect_pairs(locks, "it", 1);
     EXPECT_EQ(number("SELECT count(*) FROM our_locks.lock"), 1);
 }
@@ -124,7 +122,7 @@ TEST_F(PostgresRefusal, OneSchemaIsMadeByManyClientsAtOnce) {
     std::vector<std::jthread> threads;
     for (int i = 0; i < 6; ++i)
         threads.emplace_back([&, i] {
-            client locks = direct_client();
+            client locks = client_with();
             auto lock = locks.acquire("lock" + std::to_string(i), {.ttl = 2s, .wait = patience});
             if (lock.release() == release_result::released) ++granted;
         });
@@ -193,7 +191,7 @@ TEST_F(PostgresRefusal, TooManyConnectionsAreWaitedFor) {
 TEST_F(PostgresRefusal, AReadOnlyDatabaseIsWaitedFor) {
     make_schema();
     execute("ALTER DATABASE " + database + " SET default_transaction_read_only = on");
-    client locks = direct_client();
+    client locks = client_with();
     const auto failed = failure_of([&] { (void)locks.try_acquire("it", {.ttl = 2s}); });
     ASSERT_TRUE(failed.has_value());
     EXPECT_EQ(failed->reason, errc::unavailable) << failed;

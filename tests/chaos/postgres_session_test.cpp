@@ -3,6 +3,7 @@
 
 // mode=session on PostgreSQL: advisory locks that other programs share, and whose end by the server
 // the holder learns at once.
+#include "database_cases.hpp"
 #include "postgres_fixture.hpp"
 
 #include <support/pgbouncer.hpp>
@@ -14,11 +15,16 @@ using namespace chaos;
 constexpr std::string_view advisory_count =
     "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'";
 
-class PostgresSession : public testing::Test, protected postgres_fixture {
-protected:
+class postgres_lock_sessions : public postgres_fixture {
+public:
     [[nodiscard]] client session_client(const std::string& more = {}) {
-        return direct_client("?mode=session" + more);
+        return client_with("?mode=session" + more);
     }
+    [[nodiscard]] client new_client() override { return session_client(); }
+    [[nodiscard]] std::int64_t waiters(const std::string&) const override {
+        return advisory_locks(false);
+    }
+    [[nodiscard]] bool becomes_clean() const override { return nothing_is_left(); }
     [[nodiscard]] std::int64_t advisory_locks(bool are_granted) const {
         return number(std::string(advisory_count) +
                       (are_granted ? " AND granted" : " AND NOT granted"));
@@ -28,50 +34,12 @@ protected:
     }
 };
 
-//   A holds (60 s) | the administrator ends A's session | A learns it at once; B has the lock
-TEST_F(PostgresSession, AnEndedSessionIsToldAtOnce) {
-    client holder = session_client(), other = session_client();
-    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
-    const loss_recorder loss(lock);
-    EXPECT_EQ(end_sessions(), 1);
-    EXPECT_TRUE(loss.is_told_within(10s));
-    EXPECT_EQ(lock.why_lost(), pawl::loss_reason::forced);
-    EXPECT_NE(lock.release(), release_result::released);
-    EXPECT_TRUE(other.acquire("it", {.ttl = long_ttl, .wait = patience}).owns_lock());
-}
+class PostgresSessionCases : public testing::TestWithParam<database_case<>>,
+                             protected postgres_lock_sessions {};
+TEST_P(PostgresSessionCases, Case) { GetParam().run(*this); }
+INSTANTIATE_TEST_SUITE_P(On, PostgresSessionCases, testing::ValuesIn(session_cases), case_name<>);
 
-//   A holds (60 s), B waits | SIGKILL of the server | it starts again: A has learned of the loss,
-//   and B gets the lock although A has not released it
-TEST_F(PostgresSession, ACrashOfTheServerIsToldAtOnce) {
-    client holder = session_client(), waiting = session_client();
-    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
-    const loss_recorder loss(lock);
-    held_lock acquired;
-    background_task waiter(
-        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
-    ASSERT_TRUE(eventually([&] { return advisory_locks(false) == 1; }));
-    server.kill9();
-    EXPECT_TRUE(loss.is_told_within(10s));
-    server.start();
-    waiter.join();
-    EXPECT_TRUE(acquired.owns_lock());
-    EXPECT_EQ(acquired.release(), release_result::released);
-    EXPECT_TRUE(nothing_is_left());
-}
-
-//   A holds (2 s) | the server is frozen: A learns of the loss before its lease ends | it goes on:
-//   the session of A has been idle for 2 s, so the server ends it
-TEST_F(PostgresSession, AFrozenServerCostsTheLockInTime) {
-    client holder = session_client(), other = session_client();
-    auto lock = holder.acquire("it", {.ttl = 2s, .wait = patience});
-    const loss_recorder loss(lock);
-    const auto until = lock.safe_until();
-    server.freeze();
-    EXPECT_TRUE(loss.is_told_within(20s));
-    EXPECT_GE(loss.told_at() + 1s, until);  // not long before, however
-    server.thaw();
-    EXPECT_TRUE(other.acquire("it", {.ttl = 2s, .wait = patience}).owns_lock());
-}
+class PostgresSession : public testing::Test, protected postgres_lock_sessions {};
 
 //   A holds (12 s) | the server is frozen for 5 s: neither side ends the session | it goes on: A
 //   still has the lock, and B does not get it
@@ -169,9 +137,9 @@ TEST_F(PostgresSession, RefusesWhatItCannotDo) {
     };
     EXPECT_EQ(reason([&] { (void)locks.acquire("it", two_of_three); }), errc::unsupported);
     EXPECT_EQ(reason([&] { (void)numbers.try_acquire("orders"); }), errc::bad_name);
-    EXPECT_EQ(reason([&] { (void)direct_client("?mode=session&schema=x"); }), errc::bad_option);
-    EXPECT_EQ(reason([&] { (void)direct_client("?keys=number"); }), errc::bad_option);
-    EXPECT_EQ(reason([&] { (void)direct_client("?mode=transaction"); }), errc::bad_url);
+    EXPECT_EQ(reason([&] { (void)client_with("?mode=session&schema=x"); }), errc::bad_option);
+    EXPECT_EQ(reason([&] { (void)client_with("?keys=number"); }), errc::bad_option);
+    EXPECT_EQ(reason([&] { (void)client_with("?mode=transaction"); }), errc::bad_url);
 }
 
 // A lock would stay with the pooler's connection, and its next user would have it.

@@ -19,7 +19,7 @@ protected:
         std::vector<std::jthread> threads;
         for (int i = 0; i < count; ++i)
             threads.emplace_back([&] {
-                client locks = direct_client();
+                client locks = client_with();
                 const auto failed = failure_of([&] {
                     for (int round = 0; round < rounds; ++round) {
                         auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
@@ -60,7 +60,7 @@ TEST_F(PostgresSettings, RepeatableReadIsNoDefaultOfPawl) {
 //   a holder is idle for longer than the database lets sessions be | its session is still there
 TEST_F(PostgresSettings, AnIdleSessionStays) {
     set_for_database("idle_session_timeout = 300");
-    client locks = direct_client();
+    client locks = client_with();
     auto lock = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
     const auto connections = locks.statistics().connections;
     std::this_thread::sleep_for(1s);  // longer than the limit of idle sessions
@@ -72,7 +72,7 @@ TEST_F(PostgresSettings, AnIdleSessionStays) {
 //   another transaction has locked the row of the name: a try fails, and ends | it commits | the
 //   lock is free, also of what the try had sent
 TEST_F(PostgresSettings, ARowThatOthersLockIsWaitedFor) {
-    client locks = direct_client();
+    client locks = client_with();
     expect_pairs(locks, "it", 1);
     sql_client stranger(server.url(database));
     stranger.execute("BEGIN");
@@ -113,7 +113,7 @@ TEST_F(PostgresSettings, ACommitThatFailsGivesNoLock) {
 //   A holds (2 s) | somebody locks the whole table for longer | A is told in time | it ends | B
 //   gets a larger token
 TEST_F(PostgresSettings, ALockedTableCostsTheLockInTime) {
-    client locks = direct_client();
+    client locks = client_with();
     auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
     const loss_recorder loss(lock);
     sql_client stranger(server.url(database));
@@ -130,7 +130,7 @@ TEST_F(PostgresSettings, ALockedTableCostsTheLockInTime) {
 //   a report reads for long, so that no dead row can be removed | holds go on, and the report sees
 //   what it saw before
 TEST_F(PostgresSettings, ALongSnapshotStopsNobody) {
-    client locks = direct_client();
+    client locks = client_with();
     expect_pairs(locks, "it", 1);
     sql_client report(server.url(database));
     report.execute("BEGIN ISOLATION LEVEL REPEATABLE READ");
@@ -146,7 +146,7 @@ TEST_F(PostgresSettings, ALongSnapshotStopsNobody) {
 //   in the opposite order, again and again | deadlocks are the server's to end, and cost no hold:
 //   the stranger stops long before the leases end
 TEST_F(PostgresSettings, DeadlocksCostNoHold) {
-    client first = direct_client(), second = direct_client();
+    client first = client_with(), second = client_with();
     std::vector<held_lock> locks;
     for (int i = 0; i < 40; ++i)
         locks.push_back((i % 2 == 0 ? first : second)

@@ -3,6 +3,7 @@
 
 // ShedLock's table in PostgreSQL: lost requests and replies, a server that crashes or falls silent,
 // and tables that Pawl must refuse.
+#include "database_cases.hpp"
 #include "postgres_fixture.hpp"
 
 #include <pawl/postgres.hpp>
@@ -23,7 +24,8 @@ protected:
         execute(pawl::postgres::schema_of(settings));
     }
     [[nodiscard]] client proxied() { return client_at(proxy.url(database, shedlock_layout)); }
-    [[nodiscard]] client direct() { return direct_client(shedlock_layout); }
+    [[nodiscard]] client direct() { return client_with(shedlock_layout); }
+    [[nodiscard]] client new_client() override { return direct(); }
     [[nodiscard]] bool is_free() const {
         return number(
                    "SELECT count(*) FROM shedlock WHERE name <> 'warm' AND lock_until > "
@@ -31,8 +33,7 @@ protected:
     }
     // Of a connector's try, whose error is not waited for.
     [[nodiscard]] std::string refusal() {
-        client locks = direct();
-        const auto failed = failure_of([&] { (void)locks.acquire("it", {.wait = patience}); });
+        const auto failed = failure_at(url_with(shedlock_layout));
         if (!failed) return "granted";
         EXPECT_EQ(failed->reason, errc::refused) << failed;
         return failed->sentence;
@@ -128,45 +129,10 @@ INSTANTIATE_TEST_SUITE_P(By, PostgresShedLockFaults,
 
 class PostgresShedLock : public testing::Test, protected shedlock_fixture {};
 
-//   A holds (60 s), B waits | SIGKILL, and a new start | A still holds, B waits | A releases | B
-//   holds, with a larger token
-TEST_F(PostgresShedLock, ACrashCostsNoLockAndNoWaiter) {
-    client holder = direct(), waiting = direct();
-    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
-    held_lock acquired;
-    background_task waiter(
-        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = patience}); });
-    ASSERT_TRUE(eventually([&] { return waiting.statistics().requests > 1; }));
-    server.kill9();
-    server.start();
-    EXPECT_TRUE(eventually([&] {
-        try {
-            lock.renew();
-            return true;
-        } catch (const pawl::error&) {
-            return false;
-        }
-    }));
-    EXPECT_EQ(lock.release(), release_result::released);
-    waiter.join();
-    EXPECT_GT(acquired.token(), lock.token());
-    EXPECT_EQ(acquired.release(), release_result::released);
-}
-
-//   A holds (2 s) | the server is frozen: A learns of the loss before its lease ends | it goes on:
-//   B holds
-TEST_F(PostgresShedLock, AFrozenServerCostsTheLockInTime) {
-    client locks = direct();
-    auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
-    const loss_recorder loss(lock);
-    server.freeze();
-    ASSERT_TRUE(loss.is_told_within(patience));
-    server.thaw();
-    auto next = locks.acquire("it", {.ttl = long_ttl, .wait = patience});
-    EXPECT_GT(next.token(), lock.token());
-    EXPECT_NE(lock.release(), release_result::released);
-    EXPECT_EQ(next.release(), release_result::released);
-}
+class PostgresShedLockCases : public testing::TestWithParam<database_case<>>,
+                              protected shedlock_fixture {};
+TEST_P(PostgresShedLockCases, Case) { GetParam().run(*this); }
+INSTANTIATE_TEST_SUITE_P(On, PostgresShedLockCases, testing::ValuesIn(shedlock_cases), case_name<>);
 
 //   A holds | an administrator ends its session | A renews in another one
 TEST_F(PostgresShedLock, AnEndedSessionCostsNoLock) {
