@@ -37,6 +37,18 @@ constexpr std::string_view status_text =
     "SHOW GLOBAL STATUS WHERE Variable_name IN ('Uptime', 'wsrep_cluster_state_uuid', "
     "'wsrep_ready')";
 
+// Set so, it lets a statement wait for what the cluster has committed. So a client that comes from
+// another node finds its holds. Empty without a cluster.
+struct session_variable {
+    std::string name, on;
+};
+
+session_variable sync_variable(const server_variables& all) {
+    if (is_galera(all)) return {"wsrep_sync_wait", "1"};
+    if (is_cluster(all)) return {"group_replication_consistency", "'BEFORE'"};
+    return {};
+}
+
 void check_version(MYSQL* connection, const error_place& place) {
     const bool is_mariadb = ::mariadb_connection(connection) != 0;
     const auto least = is_mariadb ? 100600UL : 80000UL;
@@ -226,13 +238,9 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
     variables.merge(variables_in(
         rows_in(co_await link->query(std::string(status_text), statement_limit), place)));
     co_await check_membership(link, variables, place);
-    // The next statement waits for what the cluster has committed. So a client that comes from
-    // another node finds its holds.
-    if (is_galera(variables))
-        rows_in(co_await link->query("SET SESSION wsrep_sync_wait = 1", statement_limit), place);
-    else if (is_cluster(variables))
-        rows_in(co_await link->query("SET SESSION group_replication_consistency = 'BEFORE'",
-                                     statement_limit),
+    const auto sync = sync_variable(variables);
+    if (!sync.name.empty())
+        rows_in(co_await link->query("SET SESSION " + sync.name + " = " + sync.on, statement_limit),
                 place);
     sql::session_facts facts;
     facts.client = core::random_hex(*context_.time, 8);
@@ -243,12 +251,8 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
                                      statement_limit),
                 place);
     if (clock.empty()) throw sql::unexpected_answer("hello");
-    if (is_galera(variables))
-        rows_in(co_await link->query("SET SESSION wsrep_sync_wait = DEFAULT", statement_limit),
-                place);
-    else if (is_cluster(variables))
-        rows_in(co_await link->query("SET SESSION group_replication_consistency = DEFAULT",
-                                     statement_limit),
+    if (!sync.name.empty())
+        rows_in(co_await link->query("SET SESSION " + sync.name + " = DEFAULT", statement_limit),
                 place);
     const bool is_direct =
         sql::number_in(clock[0], 1) == static_cast<std::int64_t>(::mysql_thread_id(link->get()));

@@ -191,6 +191,8 @@ TEST_F(SqlClient, ForgedMessagesDoNothing) {
     ASSERT_EQ(asked(), "refresh");
     queue();
     EXPECT_FALSE(made->is_over);
+    push("g owner 9 1800 6000000");
+    EXPECT_TRUE(made->granted);
 }
 
 TEST_F(SqlClient, AForcedReleaseIsConfirmed) {
