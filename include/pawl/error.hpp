@@ -32,8 +32,8 @@ enum class errc {
     no_quorum,      // fewer than a majority of the service's servers agreed
                     // [resource_unavailable_try_again]
     wrong_type,     // the lock's key contains no lock of this layout [protocol_error]
-    bad_name,       // a name must have 1 to 512 bytes and no control characters; with a key
-                    // template in Redis, its key must not begin as Pawl's own keys do
+    bad_name,       // a name must have 1 to 512 bytes and no control characters; a key template in
+                    // Redis, ShedLock's table and mode=session in databases refuse more names
     bad_option,     // an option is out of range, or does not fit the lock's state
     bad_url,        // the URL is not understood
     unsupported,    // the service or this process cannot do that [operation_not_supported]

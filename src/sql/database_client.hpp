@@ -26,11 +26,10 @@ public:
     // The limit of a request that waits for nobody.
     [[nodiscard]] time_point try_deadline() const noexcept { return now() + context_.try_limit; }
 
-    // `close` waits for their ends, while `must_wait` is true. The loop is written where it is
-    // needed: a coroutine for it would need memory.
+    // `close` waits for their ends, but not in a fork of the process.
     [[nodiscard]] core::in_flight& operations() noexcept { return operations_; }
     [[nodiscard]] bool must_wait(time_point give_up_at) const noexcept {
-        return !is_forked() && !operations_.empty() && now() < give_up_at;
+        return !is_forked() && operations_.must_wait(give_up_at);
     }
     [[nodiscard]] bool is_forked() const noexcept { return made_in_.is_forked(); }
     void throw_if_forked() const { made_in_.throw_if_forked(); }

@@ -230,9 +230,8 @@ asio::awaitable<void> lock_session::retry_undo(std::shared_ptr<lock_session> sel
 asio::awaitable<void> lock_session::close(time_point give_up_at) {
     const auto self = shared_from_this();
     if (is_forked()) co_return;
-    bool in_time = true;
-    while (!operations_.empty() && in_time)
-        in_time = co_await operations_.wait_until(give_up_at);
+    while (operations_.must_wait(give_up_at))
+        co_await operations_.wait_until(give_up_at);
     if (!operations_.empty()) file_->stop_waiting();
     co_await finish_jobs();
     co_await run([](store& file) { return file.close(), true; });

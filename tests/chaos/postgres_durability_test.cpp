@@ -102,7 +102,7 @@ TEST_F(PostgresDurability, AnEndedWaitForAStandbyGivesNoLock) {
                 "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = "
                 "'SyncRep'");
     });
-    client locks = direct_client();
+    client locks = client_with();
     EXPECT_TRUE(failure_of([&] { (void)locks.acquire("it", {.ttl = long_ttl, .wait = 2s}); }));
     EXPECT_TRUE(failure_of([&] {
         (void)locks.acquire("it",

@@ -135,7 +135,7 @@ TEST_F(PostgresFailover, AHoldIsNotAdoptedInThePause) {
 //   rise, also of a name whose row was deleted
 TEST_F(PostgresFailover, TokensRiseOnAnEarlierTimeline) {
     const auto token = [this] {
-        client locks = direct_client();
+        client locks = client_with();
         auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
         return lock.token();
     };

@@ -114,7 +114,7 @@ TEST_P(PostgresLostReplies, OfAWaiterDoNotStopIt) {
 
 //   A holds, B's session begins to listen -> fault | A releases | B has the lock
 TEST_P(PostgresLostReplies, OfAListenDoNotStopTheWaiter) {
-    client holder = direct_client(), locks = proxied_client();
+    client holder = client_with(), locks = proxied_client();
     auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
     strike("listen");
     held_lock acquired;

@@ -90,7 +90,7 @@ TEST_F(PostgresSettings, ARowThatOthersLockIsWaitedFor) {
 //   A's try is carried out, but its commit fails, as somebody's constraint demands: A learns that
 //   it has no lock | without the constraint, A gets it
 TEST_F(PostgresSettings, ACommitThatFailsGivesNoLock) {
-    client locks = direct_client();
+    client locks = client_with();
     warm(locks);
     execute(
         "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION "

@@ -30,7 +30,7 @@ protected:
 //   server shows to everybody | A releases, B releases: the stranger has heard nothing. It could
 //   otherwise tell a waiter that it has the lock
 TEST_F(PostgresStrangers, HearNoMessages) {
-    client holder = direct_client(), second = direct_client(), third = direct_client();
+    client holder = client_with(), second = client_with(), third = client_with();
     auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
     const auto pair = [](client& locks) {
         (void)locks.acquire("it", {.ttl = long_ttl, .wait = patience}).release();
@@ -55,7 +55,7 @@ TEST_F(PostgresStrangers, HearNoMessages) {
 TEST_F(PostgresStrangers, ChangeNoSession) {
     set_trap("substr(name, int)", "text");
     set_trap("has_database_privilege(name, text)", "boolean");
-    client locks = direct_client();
+    client locks = client_with();
     expect_pairs(locks, "it", 3);
 }
 
@@ -66,8 +66,8 @@ TEST_F(PostgresStrangers, ChangeNoAdvisoryLocks) {
     for (const auto* name :
          {"pg_try_advisory_lock", "pg_try_advisory_xact_lock", "pg_advisory_unlock"})
         set_trap(std::string(name) + "(int)", "boolean");
-    client holder = direct_client("?mode=session&keys=number"),
-           other = direct_client("?mode=session&keys=number");
+    client holder = client_with("?mode=session&keys=number"),
+           other = client_with("?mode=session&keys=number");
     auto lock = holder.acquire("42", {.ttl = long_ttl, .wait = patience});
     EXPECT_EQ(result_of_try(other, "42"), try_result::busy);
     sql_client program(server.url(database));

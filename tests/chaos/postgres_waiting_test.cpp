@@ -56,7 +56,7 @@ protected:
 // A NOTIFY wakes all sessions that listen.
 TEST_F(PostgresWaiting, ASessionListensFromItsFirstWaitOn) {
     log_statements();
-    client holder = direct_client(), waiting = direct_client();
+    client holder = client_with(), waiting = client_with();
     expect_pairs(waiting, "it", 20);
     expect_pairs(holder, "it", 1);
     EXPECT_EQ(listening(), 0);
@@ -75,7 +75,7 @@ TEST_F(PostgresWaiting, ASessionListensFromItsFirstWaitOn) {
 }
 
 TEST_F(PostgresWaiting, AForcedReleaseReachesAHoldThatWasRenewed) {
-    client locks = direct_client(), operators = direct_client();
+    client locks = client_with(), operators = client_with();
     auto lock = locks.acquire("it", {.ttl = 6s, .wait = patience});
     ASSERT_TRUE(eventually([&] { return locks.statistics().renewals > 0; }));
     EXPECT_TRUE(operators.force_release("it"));
@@ -86,7 +86,7 @@ TEST_F(PostgresWaiting, AForcedReleaseReachesAHoldThatWasRenewed) {
 //   A holds (5 s), B waits | A's session releases, and ends before it sends the message | B looks
 //   at the end of A's lease, and has the lock
 TEST_F(PostgresWaiting, ALostMessageIsFoundAtTheEndOfTheLease) {
-    client locks = direct_client();
+    client locks = client_with();
     warm(locks);
     std::optional<bare_session> holder(std::in_place, server.url(database), "00000000000000aa");
     ASSERT_EQ(holder->acquire(5000), "g");
@@ -105,7 +105,7 @@ TEST_F(PostgresWaiting, ALostMessageIsFoundAtTheEndOfTheLease) {
 //   A holds (4 s), B, C and D wait | A, B and C stop together: nobody tells D | D looks some
 //   seconds after the end of A's lease, passes over B and C, and has the lock
 TEST_F(PostgresWaiting, TheThirdWaiterOutlivesAllBeforeIt) {
-    client locks = direct_client();
+    client locks = client_with();
     warm(locks);
     std::vector<std::unique_ptr<bare_session>> stopped;
     for (const char* each : {"00000000000000aa", "00000000000000bb", "00000000000000cc"})

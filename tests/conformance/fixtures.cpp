@@ -4,6 +4,7 @@
 #include "fixtures.hpp"
 
 #include "coarse_service.hpp"
+#include "database_fixtures.hpp"
 #include "service_fixture.hpp"
 
 #include <support/cluster_group.hpp>
@@ -19,17 +20,6 @@
 #include <pawl/sqlite.hpp>
 
 #include <gtest/gtest.h>
-
-#if PAWL_WITH_POSTGRES
-#include <support/postgres_server.hpp>
-
-#include <pawl/postgres.hpp>
-#endif
-#if PAWL_WITH_MYSQL
-#include <support/mariadb_server.hpp>
-
-#include <pawl/mysql.hpp>
-#endif
 
 #include <array>
 #include <chrono>
@@ -61,67 +51,6 @@ test_service new_sqlite_service() {
             .restart = {},
             .owned = folder};
 }
-
-#if PAWL_WITH_POSTGRES
-
-// A server for the program, and a database for each test. The user has the least rights. The
-// processes that a test starts use the same server.
-test_service new_postgres_service(const std::string& options) {
-    static const auto server = [] {
-        auto made = std::make_shared<support::postgres_server>();
-        made->execute("CREATE ROLE locks LOGIN");
-        return made;
-    }();
-    const auto database = server->create_database();
-    const auto url =
-        "postgresql://locks@127.0.0.1:" + std::to_string(server->port()) + "/" + database + options;
-    pawl::postgres::options settings;
-    if (!options.empty()) settings.shedlock = {.others_use_database_time = true};
-    server->execute(pawl::postgres::schema_of(settings, "locks"), database);
-    return {.target = pawl::postgres::at(url),
-            .url = url,
-            .restart =
-                [] {
-                    server->kill9();
-                    server->start();
-                },
-            .owned = server};
-}
-
-#endif
-
-#if PAWL_WITH_MYSQL
-
-// As for PostgreSQL.
-template <support::database_product Product>
-test_service new_mysql_service(const std::string& options) {
-    static const auto server = [] {
-        auto made = std::make_shared<support::mariadb_server>(
-            support::mariadb_settings{.product = Product});
-        made->execute("CREATE USER locks");
-        return made;
-    }();
-    static int count = 0;
-    pawl::mysql::options settings;
-    settings.schema = "test" + std::to_string(++count);
-    if (!options.empty()) {
-        settings.shedlock = {.others_use_database_time = true};
-        server->execute("CREATE DATABASE " + settings.schema);
-    }
-    support::mariadb_client(server->port())
-        .execute_script(pawl::mysql::schema_of(settings, "locks"));
-    const auto url = server->url(settings.schema, options, "locks");
-    return {.target = pawl::mysql::at(url),
-            .url = url,
-            .restart =
-                [] {
-                    server->kill9();
-                    server->start();
-                },
-            .owned = server};
-}
-
-#endif
 
 // Fails the test if a server has refused a command, also one that Pawl could do without.
 void expect_nothing_refused(support::redis_server& server) {
@@ -298,47 +227,6 @@ constexpr capabilities sqlite_capabilities() {
     return all;
 }
 
-#if PAWL_WITH_POSTGRES
-
-constexpr capabilities postgres_capabilities() {
-    auto all = redis_capabilities();
-    all.loss_is_pushed = false;
-    all.least_ttl = std::chrono::milliseconds(100);
-    return all;
-}
-
-#endif
-
-#if PAWL_WITH_MYSQL
-
-constexpr capabilities mysql_capabilities() {
-    auto all = redis_capabilities();
-    all.loss_is_pushed = all.replica_durability = false;
-    all.least_ttl = std::chrono::milliseconds(100);
-    return all;
-}
-
-#endif
-
-#if PAWL_WITH_POSTGRES || PAWL_WITH_MYSQL
-
-constexpr const char* shedlock_url = "?layout=shedlock&others=database_time";
-
-constexpr capabilities shedlock_capabilities() {
-    capabilities all;
-    all.hands_over = all.modes_share_queue = false;
-    all.order = pawl::spi::fairness::none;
-    all.least_ttl = std::chrono::milliseconds(100);
-    return all;
-}
-
-// The table has texts of 64 characters.
-bool fits_shedlock(std::string_view name) { return is_utf8(name) && name.size() <= 64; }
-
-constexpr service_limits shedlock_limits{.shows_waiters = false, .accepts_name = fits_shedlock};
-
-#endif
-
 constexpr capabilities memory_capabilities() {
     auto all = sqlite_capabilities();
     all.tokens_survive_data_loss = all.across_processes = false;
@@ -419,40 +307,17 @@ std::vector<backend> all_backends() {
         redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
         redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                       redisson_capabilities(true))};
-#if PAWL_WITH_POSTGRES
-    all.push_back(
-        {"Postgres", std::make_shared<service_fixture>([] { return new_postgres_service(""); },
-                                                       postgres_capabilities())});
-#endif
-#if PAWL_WITH_MYSQL
-    using support::database_product;
-    all.push_back({"MariaDb", std::make_shared<service_fixture>(
-                                  [] { return new_mysql_service<database_product::mariadb>(""); },
-                                  mysql_capabilities())});
-    all.push_back({"MySql", std::make_shared<service_fixture>(
-                                [] { return new_mysql_service<database_product::mysql>(""); },
-                                mysql_capabilities())});
-#endif
+    for (auto& each : lease_databases())
+        all.push_back(std::move(each));
     return all;
 }
 
-std::vector<backend> polling_backends() {
-    std::vector<backend> all{
+std::vector<backend> limited_backends() {
+    auto all = limited_databases();
+    all.push_back(
         {"Scriptless", std::make_shared<service_fixture>(
                            [] { return new_redis_service("?scripts=no"); },
-                           scriptless_capabilities(), service_limits{.shows_waiters = false})}};
-#if PAWL_WITH_POSTGRES
-    all.push_back({"PostgresShedLock", std::make_shared<service_fixture>(
-                                           [] { return new_postgres_service(shedlock_url); },
-                                           shedlock_capabilities(), shedlock_limits)});
-#endif
-#if PAWL_WITH_MYSQL
-    all.push_back(
-        {"MariaDbShedLock",
-         std::make_shared<service_fixture>(
-             [] { return new_mysql_service<support::database_product::mariadb>(shedlock_url); },
-             shedlock_capabilities(), shedlock_limits)});
-#endif
+                           scriptless_capabilities(), service_limits{.shows_waiters = false})});
     return all;
 }
 

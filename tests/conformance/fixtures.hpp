@@ -21,10 +21,8 @@ struct backend {
 inline void PrintTo(const backend& tested, std::ostream* out) { *out << tested.name; }
 
 [[nodiscard]] std::vector<backend> all_backends();
-// Redis without scripts, and ShedLock's table. The waiters poll and cannot be seen, so only the
-// conformance suite runs.
-[[nodiscard]] std::vector<backend> polling_backends();
-// Databases whose sessions have the locks: only the conformance suite runs, too.
-[[nodiscard]] std::vector<backend> session_backends();
+// Those with fewer capabilities: only the conformance suite runs. They are Redis without scripts,
+// ShedLock's table, and databases whose sessions have the locks.
+[[nodiscard]] std::vector<backend> limited_backends();
 
 }  // namespace tested

@@ -47,9 +47,8 @@ int main(int argc, char** argv) {
         return *helper_status;
     testing::InitGoogleTest(&argc, argv);
     auto backends = tested::all_backends();
-    for (const auto& make : {tested::polling_backends, tested::session_backends})
-        for (auto& each : make())
-            backends.push_back(std::move(each));
+    for (auto& each : tested::limited_backends())
+        backends.push_back(std::move(each));
     for (const auto& each : backends)
         register_all(each.name, *each.fixture);
     return RUN_ALL_TESTS();

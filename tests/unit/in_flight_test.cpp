@@ -18,9 +18,8 @@ namespace {
 using namespace std::chrono_literals;
 
 boost::asio::awaitable<void> wait(in_flight& operations, time_point give_up_at, bool& has_ended) {
-    bool has_time = true;
-    while (!operations.empty() && has_time)
-        has_time = co_await operations.wait_until(give_up_at);
+    while (operations.must_wait(give_up_at))
+        co_await operations.wait_until(give_up_at);
     has_ended = true;
 }
 
@@ -63,6 +62,19 @@ TEST_F(InFlight, AnOperationThatBeginsAfterAnEarlierEndIsWaitedFor) {
     begin_wait();
     EXPECT_FALSE(has_ended_);
     present.reset();
+    run();
+    EXPECT_TRUE(has_ended_);
+}
+
+// The end of the first operation has ended the pause of the waiter, which has not run since.
+TEST_F(InFlight, AnOperationThatBeginsBeforeTheWaiterGoesOnIsWaitedFor) {
+    std::optional<in_flight::guard> first(std::in_place, operations_);
+    begin_wait();
+    first.reset();
+    std::optional<in_flight::guard> second(std::in_place, operations_);
+    run();
+    EXPECT_FALSE(has_ended_);
+    second.reset();
     run();
     EXPECT_TRUE(has_ended_);
 }

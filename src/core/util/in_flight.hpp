@@ -15,7 +15,7 @@ class in_flight {
 public:
     // The timer is made now, so that closing needs no memory and no new timer.
     in_flight(runtime& time, boost::asio::any_io_executor executor)
-        : ended_(time, std::move(executor)) {
+        : time_(time), ended_(time, std::move(executor)) {
         ended_.prepare();
     }
 
@@ -36,13 +36,20 @@ public:
     };
 
     [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+    // There is an operation, and `give_up_at` has not come. To wait for the last one:
+    //     while (operations.must_wait(t)) co_await operations.wait_until(t);
+    // A coroutine around this loop would need memory.
+    [[nodiscard]] bool must_wait(time_point give_up_at) const noexcept {
+        return !empty() && time_.now() < give_up_at;
+    }
     // False at `give_up_at`. True when the last operation has ended; that may have been before this
-    // call, so look at `empty` again.
+    // call.
     [[nodiscard]] boost::asio::awaitable<bool> wait_until(time_point give_up_at) {
         return ended_.wait_until(give_up_at);
     }
 
 private:
+    runtime& time_;
     unsigned count_ = 0;
     wakeup ended_;
 };

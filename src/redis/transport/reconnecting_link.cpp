@@ -339,7 +339,7 @@ void reconnecting_link::reconnect(std::string reason) {
 }
 
 asio::awaitable<void> reconnecting_link::close(time_point give_up_at) {
-    while (state_.is_ready() && !is_closed() && !in_flight_.empty() && time().now() < give_up_at)
+    while (state_.is_ready() && !is_closed() && in_flight_.must_wait(give_up_at))
         co_await in_flight_.wait_until(give_up_at);
     state_.close();
     listener_ = nullptr;
