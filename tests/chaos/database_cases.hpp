@@ -121,7 +121,7 @@ inline const auto outage_cases = std::to_array<database_case<>>({
     //   new session
     {"AnAdoptThatMustSayHelloEndsTheSession",
      [](database_fixture& on) {
-         client holder = on.new_client(), other = on.new_client();
+         client holder = on.new_client(), other = on.client_with("?after_failover=go");
          auto lock = holder.acquire_as("it", "ticket", {.ttl = long_ttl, .wait = patience});
          on.expect_pairs(other, "another", 1);
          const auto connections = other.statistics().connections;

@@ -59,7 +59,7 @@ protected:
 //   A holds (2 s) | the server only reads, as before another one takes over, which does not know
 //   A's lock: A is told of the loss
 TEST_P(MariaDbSessions, AServerThatOnlyReadsKeepsNoLock) {
-    client locks = locking_client();
+    client locks = new_client();
     auto lock = locks.acquire("it", {.ttl = 2s, .wait = patience});
     const loss_recorder loss(lock);
     background_task administrator([&] { (void)server.execute("SET GLOBAL read_only = 1"); });
