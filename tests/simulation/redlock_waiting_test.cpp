@@ -95,7 +95,7 @@ TEST(RedlockWaiters, BeginANewSeriesOfPausesAfterTheLastSplit) {
 TEST(RedlockMessages, DoNotEndAttemptsOfOtherOwners) {
     redlock_programs set(3, 1, {.latency_low = 10ms, .latency_high = 10ms});
     auto& program = *set.programs[0];
-    set.acquire_and_wait(program, {.ttl = 10s}, "warm");
+    auto& warm = set.acquire_and_wait(program, {.ttl = 10s}, "warm");
     set.loop.run_for(100ms);
     const auto value = set.networks[0]->server().execute(0, {"GET", "pawl:{warm}"}).text;
     const auto client = value.substr(value.find(';') + 1, 16);
