@@ -3,6 +3,7 @@
 
 // A client that is closed during a wait that does not end: closing takes one drain time at most.
 #include "kernel/virtual_runtime.hpp"
+#include "server/service_from.hpp"
 #include "support/idle_backend.hpp"
 
 #include <core/util/wakeup.hpp>
@@ -44,18 +45,6 @@ private:
     std::vector<time_point>& deadlines_;
 };
 
-class unresponsive_service final : public service::definition {
-public:
-    explicit unresponsive_service(std::vector<time_point>& deadlines) : deadlines_(deadlines) {}
-    std::unique_ptr<backend> open(backend_context context) const override {
-        return std::make_unique<unresponsive_backend>(std::move(context), deadlines_);
-    }
-    std::string describe() const override { return "deaf"; }
-
-private:
-    std::vector<time_point>& deadlines_;
-};
-
 //   A waits | A closes: the wait takes the whole drain time | the backend has none left
 TEST(Closing, TakesTheDrainTimeOnce) {
     scheduler loop;
@@ -64,8 +53,10 @@ TEST(Closing, TakesTheDrainTimeOnce) {
     std::vector<time_point> deadlines;
     const client_options options{.drain = 3s, .time = &time};
     {
-        client locks(process.get_executor(),
-                     service(std::make_shared<unresponsive_service>(deadlines)), options);
+        const auto unresponsive = service_from("deaf", [&](backend_context context) {
+            return std::make_unique<unresponsive_backend>(std::move(context), deadlines);
+        });
+        client locks(process.get_executor(), unresponsive, options);
         locks.async_acquire("it", {}, [](const boost::system::error_code&, const held_lock&) {});
         loop.run_ready();
         const auto begun = time.now();

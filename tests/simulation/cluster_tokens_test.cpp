@@ -4,7 +4,7 @@
 // Tokens after a failover that has lost a grant, when the slot moves on to a node whose epoch is
 // lower, or not known to the client.
 #include "server/cluster_links.hpp"
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 

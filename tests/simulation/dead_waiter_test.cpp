@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // A dead or frozen waiter delays the next waiter by at most two seconds of virtual time.
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ public:
         loop_.run_for(10ms);
         const bool asks_before_failure = random_.happens(0.5);
         if (asks_before_failure) next_.acquire(test_case.next);
-        loop_.run_for(instant(random_.between(0, instant(4s).count())));
+        loop_.run_for(random_.between(0ns, instant(4s)));
         fail_first_waiter(failure);
         const auto failed_at = loop_.now();
         if (!asks_before_failure) next_.acquire(test_case.next);

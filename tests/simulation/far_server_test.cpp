@@ -4,7 +4,7 @@
 // One server that is far away: renewals are sent at their rhythm although earlier ones have no
 // answer yet, and an answer counts from the sending of its own request.
 #include "server/command_counter.hpp"
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <gtest/gtest.h>
 

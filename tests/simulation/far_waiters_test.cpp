@@ -4,7 +4,7 @@
 // The first eight waiters of a queue refresh about once a second. The waiters behind them refresh
 // every five to six seconds, until the server tells them that they have come near the head.
 #include "server/command_counter.hpp"
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 // The first waiter behind an exclusive holder refreshes its place only every five to six seconds.
 #include "server/command_counter.hpp"
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // A client reads a grant and its loss together.
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <redis/common/keys.hpp>
 

@@ -3,7 +3,7 @@
 
 // A latch's step counts once or not at all, however long its client or a message is delayed. The
 // tests run in virtual time, in which half a minute costs nothing.
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/latch.hpp>

@@ -3,7 +3,7 @@
 
 // The server executes a waiter's refresh late, when the waiter has had the lock and released it.
 #include "server/known_scripts.hpp"
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <gtest/gtest.h>
 

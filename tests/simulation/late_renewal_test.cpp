@@ -48,8 +48,7 @@ protected:
 //   after more than a tenth of the ttl | the hold lives on
 TEST_P(LateRenewal, OverNodesThatAreFarAway) {
     redlock_programs set(3, 1, away(400ms));
-    auto& request = set.acquire(*set.programs[0], hold());
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(*set.programs[0], hold());
     ASSERT_TRUE(request.lock.owns_lock()) << request.messages.message();
     set.loop.run_for(60s);
     EXPECT_EQ(request.lock.state(), lock_state::held);
@@ -60,8 +59,7 @@ TEST_P(LateRenewal, OverNodesThatAreFarAway) {
 //   extends | node 2 is connected again, and P asks it again while node 1's answer is missing
 TEST_P(LateRenewal, ANodeIsAskedAgainWhileAnotherIsSilent) {
     redlock_programs set(3, 1, near);
-    auto& request = set.acquire(*set.programs[0], hold());
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(*set.programs[0], hold());
     set.networks[0]->freeze();
     for (int i = 0; i < 30; ++i) {
         set.loop.run_for(330ms);
@@ -74,8 +72,7 @@ TEST_P(LateRenewal, ANodeIsAskedAgainWhileAnotherIsSilent) {
 //   freezes | the rest ends before P's deadline: node 3 is asked again, and extends the hold
 TEST_P(LateRenewal, ANodeThatRefusesIsAskedAgain) {
     redlock_programs set(3, 1, near);
-    auto& request = set.acquire(*set.programs[0], hold());
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(*set.programs[0], hold());
     set.networks[2]->server().execute(0, {"SET", "pawl:{it}", "another;1", "PX", "1700"});
     set.networks[1]->freeze();
     set.loop.run_for(6s);
@@ -86,8 +83,7 @@ TEST_P(LateRenewal, ANodeThatRefusesIsAskedAgain) {
 //   the ttl | they go on before the deadline: the renewals in their sockets count
 TEST_P(LateRenewal, OverNodesThatWereFrozen) {
     redlock_programs set(5, 1, near);
-    auto& request = set.acquire(*set.programs[0], hold());
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(*set.programs[0], hold());
     for (int i = 0; i < 10; ++i) {
         for (auto* each : set.networks)
             each->freeze();
@@ -104,8 +100,7 @@ TEST_P(LateRenewal, OverNodesThatWereFrozen) {
 TEST_P(LateRenewal, NoneIsSentAfterTheRelease) {
     redlock_programs set(3, 1, near);
     auto& program = *set.programs[0];
-    auto& request = set.acquire(program, hold());
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(program, hold());
     set.networks[0]->freeze();
     set.networks[1]->stop_server();
     set.loop.run_for(1200ms);
@@ -124,8 +119,7 @@ TEST_P(LateRenewal, NoneIsSentAfterTheRelease) {
 TEST_P(LateRenewal, TheTextIsNotSentAfterTheRelease) {
     redlock_programs set(3, 1, away(100ms));
     auto& program = *set.programs[0];
-    auto& request = set.acquire(program, hold());
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(program, hold());
     renewal_counter counter;
     set.networks[0]->set_observer(&counter);
     ASSERT_TRUE(set.run_until([&] { return counter.sent > 0; }));
@@ -135,9 +129,7 @@ TEST_P(LateRenewal, TheTextIsNotSentAfterTheRelease) {
     const auto before = counter.sent;
     ASSERT_TRUE(set.run_until([&] { return counter.sent > before; }));
     const auto texts_before = counter.texts;
-    std::optional<release_result> result;
-    set.release(program, request, result);
-    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }));
+    ASSERT_TRUE(set.release_and_wait(program, request));
     set.loop.run_for(1s);
     EXPECT_EQ(set.count_of(), 0U);
     EXPECT_EQ(counter.texts, texts_before);
@@ -148,8 +140,7 @@ TEST_P(LateRenewal, TheTextIsNotSentAfterTheRelease) {
 //   ends, too | the nodes go on: they must not extend or restore a hold that nobody has any more
 TEST_P(LateRenewal, OfAClientThatHasEndedDoesNothing) {
     redlock_programs set(3, 2, near);
-    auto& dead = set.acquire(*set.programs[0], hold());
-    ASSERT_TRUE(set.run_until([&] { return dead.outcome.has_value(); }));
+    set.acquire_and_wait(*set.programs[0], hold());
     for (auto* each : set.networks)
         each->freeze();
     set.loop.run_for(1200ms);
@@ -159,8 +150,7 @@ TEST_P(LateRenewal, OfAClientThatHasEndedDoesNothing) {
         each->thaw();
     set.loop.run_for(50ms);
     EXPECT_EQ(set.count_of(), 0U);
-    auto& next = set.acquire(*set.programs[1], {.ttl = 3s, .wait = 1s});
-    ASSERT_TRUE(set.run_until([&] { return next.outcome.has_value(); }));
+    auto& next = set.acquire_and_wait(*set.programs[1], {.ttl = 3s, .wait = 1s});
     EXPECT_TRUE(next.lock.owns_lock()) << next.messages.message();
     set.programs[0]->process.resume();
 }
@@ -170,8 +160,7 @@ TEST_P(LateRenewal, OfAClientThatHasEndedDoesNothing) {
 //   answer, and repeats the renewal at once if too few other nodes have extended the hold
 TEST_P(LateRenewal, OutlivesClocksThatAreSet) {
     redlock_programs set(3, 1, near);
-    auto& request = set.acquire(*set.programs[0], hold());
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(*set.programs[0], hold());
     for (const std::size_t node : {0U, 1U, 0U}) {
         set.networks[node]->jump_clock(1h / 1us);
         set.loop.run_for(2100ms);

@@ -3,7 +3,7 @@
 
 // A server that restarts without its data: holders learn of it when they reconnect, in few
 // requests.
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 

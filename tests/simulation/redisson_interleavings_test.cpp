@@ -6,7 +6,7 @@
 #include "server/known_scripts.hpp"
 #include "server/replies.hpp"
 #include "server/simulated_redis.hpp"
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 

@@ -24,8 +24,7 @@ protected:
             set.networks[node]->freeze();
     }
     void connect() {
-        auto& held = set.acquire(limited, {.ttl = 10s}, "other");
-        ASSERT_TRUE(set.run_until([&] { return held.outcome.has_value(); }));
+        set.acquire_and_wait(limited, {.ttl = 10s}, "other");
         set.loop.run_for(1s);
     }
     static void expect_end(redlock_programs& programs, const redlock_programs::request& made,
@@ -105,10 +104,8 @@ TEST_F(RedlockLimit, EndsARequestForSeveralLocks) {
     limited.process.post([&] {
         const auto names = std::vector<std::string>{"it", "that"};
         const auto store_in = [&](redlock_programs::request& made) {
-            return redlock_programs::run_in(
-                limited, [&made](const boost::system::error_code& ec, const held_locks&) {
-                    made.outcome = ec;
-                });
+            return limited.run_in_process([&made](const boost::system::error_code& ec,
+                                                  const held_locks&) { made.outcome = ec; });
         };
         limited.locks->async_try_acquire_all(names, {.ttl = 10s},
                                              redirect_diagnostics(store_in(tried), tried.messages));

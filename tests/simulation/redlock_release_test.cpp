@@ -20,24 +20,17 @@ TEST(RedlockRelease, IsTakenOverAfterAnotherHolderHasLeft) {
     for (const auto mode : {lock_mode::exclusive, lock_mode::shared}) {
         std::optional<bool> forced;
         redlock_programs set(5, 3, {}, 1, {.loses_messages = true});
-        auto& first = set.acquire(*set.programs[0], {.ttl = 10s, .mode = mode});
-        ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
+        auto& first = set.acquire_and_wait(*set.programs[0], {.ttl = 10s, .mode = mode});
         set.loop.run_for(100ms);
         for (const std::size_t node : {3U, 4U})
             for (const std::size_t program : {1U, 2U})
                 set.networks[node]->cut_off(set.programs[program]->process);
         set.force_release(*set.programs[2], forced);
         ASSERT_TRUE(set.run_until([&] { return set.count_of() == 2; }));
-        auto& second = set.acquire(*set.programs[1], {.ttl = 10s, .wait = 5s});
-        ASSERT_TRUE(set.run_until([&] { return second.outcome.has_value(); }));
+        auto& second = set.acquire_and_wait(*set.programs[1], {.ttl = 10s, .wait = 5s});
         ASSERT_TRUE(second.lock.owns_lock()) << second.messages.message();
-        std::optional<release_result> of_second, of_first;
-        set.release(*set.programs[1], second, of_second);
-        ASSERT_TRUE(set.run_until([&] { return of_second.has_value(); }));
-        EXPECT_EQ(of_second, release_result::released);
-        set.release(*set.programs[0], first, of_first);
-        ASSERT_TRUE(set.run_until([&] { return of_first.has_value(); }));
-        EXPECT_EQ(of_first, release_result::taken_over);
+        EXPECT_EQ(set.release_and_wait(*set.programs[1], second), release_result::released);
+        EXPECT_EQ(set.release_and_wait(*set.programs[0], first), release_result::taken_over);
     }
 }
 
@@ -45,30 +38,22 @@ TEST(RedlockRelease, IsTakenOverAfterAnotherHolderHasLeft) {
 //   A: releases: a minority has another owner, which proves no later holder
 TEST(RedlockRelease, IsUnknownIfAMinorityHasTheRestOfAnAttempt) {
     redlock_programs set(3, 1, {});
-    auto& request = set.acquire(*set.programs[0], {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(*set.programs[0], {.ttl = 10s});
     set.loop.run_for(100ms);
     set.networks[1]->server().execute(0, {"DEL", "pawl:{it}"});
     set.networks[2]->server().execute(0, {"SET", "pawl:{it}", "another;1", "PX", "9000"});
-    std::optional<release_result> result;
-    set.release(*set.programs[0], request, result);
-    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }));
-    EXPECT_EQ(result, release_result::unknown);
+    EXPECT_EQ(set.release_and_wait(*set.programs[0], request), release_result::unknown);
 }
 
 //   A: holds the lock | node 2 is silent, as A knows; node 3 has the rest of an attempt
 //   A: releases: only node 2 could decide, and gets a tenth of the ttl, not the rest of the lease
 TEST(RedlockRelease, WaitsNotLongForNodesThatAreSilent) {
     redlock_programs set(3, 1, {});
-    auto& request = set.acquire(*set.programs[0], {.ttl = 9s});
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(*set.programs[0], {.ttl = 9s});
     set.networks[1]->freeze();
     set.loop.run_for(5s);
     set.networks[2]->server().execute(0, {"SET", "pawl:{it}", "another;1", "PX", "9000"});
-    std::optional<release_result> result;
-    set.release(*set.programs[0], request, result);
-    EXPECT_TRUE(set.run_until([&] { return result.has_value(); }, 1s));
-    EXPECT_EQ(result, release_result::unknown);
+    EXPECT_EQ(set.release_and_wait(*set.programs[0], request, 1s), release_result::unknown);
 }
 
 //   A: releases two holds, of a short and of a long lease | all nodes answer after 70 ms, later
@@ -96,15 +81,11 @@ TEST(RedlockRelease, WaitsForItsOwnTimeBesideAHoldOfAShorterLease) {
 //   lease that is shorter than the reply timeout | node 1 answers: nobody else can have the lock
 TEST(RedlockRelease, InTimeIsNoLossBesideANodeThatFreezes) {
     redlock_programs set(3, 1, {});
-    auto& request = set.acquire(*set.programs[0], {.ttl = 4s});
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    auto& request = set.acquire_and_wait(*set.programs[0], {.ttl = 4s});
     set.loop.run_for(100ms);
     set.networks[2]->server().execute(0, {"DEL", "pawl:{it}"});
     set.networks[1]->freeze();
-    std::optional<release_result> result;
-    set.release(*set.programs[0], request, result);
-    EXPECT_TRUE(set.run_until([&] { return result.has_value(); }, 1s));
-    EXPECT_EQ(result, release_result::released);
+    EXPECT_EQ(set.release_and_wait(*set.programs[0], request, 1s), release_result::released);
     set.networks[1]->thaw();
 }
 
@@ -113,8 +94,7 @@ TEST(RedlockRelease, InTimeIsNoLossBesideANodeThatFreezes) {
 TEST(RedlockRelease, ByForceWaitsOnceForAllSilentNodes) {
     std::optional<bool> of_another_lock, forced;
     redlock_programs set(5, 2, {});
-    auto& request = set.acquire(*set.programs[0], {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+    set.acquire_and_wait(*set.programs[0], {.ttl = 10s});
     set.force_release(*set.programs[1], of_another_lock, "another");
     ASSERT_TRUE(set.run_until([&] { return of_another_lock.has_value(); }));
     for (const std::size_t node : {0U, 1U})
@@ -132,8 +112,7 @@ TEST(RedlockConnections, ANodeThatHangsDelaysOneAcquire) {
     redlock_programs set(3, 1, {});
     auto& program = *set.programs[0];
     set.networks[0]->freeze();
-    auto& first = set.acquire(program, {.ttl = 9s}, "first");
-    ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
+    set.acquire_and_wait(program, {.ttl = 9s}, "first");
     auto& second = set.acquire(program, {.ttl = 9s}, "second");
     EXPECT_TRUE(set.run_until([&] { return second.outcome.has_value(); }, 50ms));
     set.networks[0]->thaw();
@@ -144,22 +123,14 @@ TEST(RedlockConnections, ANodeThatHangsDelaysOneAcquire) {
 TEST(RedlockClose, DoesNotWaitForRepetitions) {
     redlock_programs set(3, 1, {});
     auto& program = *set.programs[0];
-    auto& held = set.acquire(program, {.ttl = 9s});
-    ASSERT_TRUE(set.run_until([&] { return held.outcome.has_value(); }));
+    set.acquire_and_wait(program, {.ttl = 9s});
     set.networks[0]->freeze();
-    auto& other = set.acquire(program, {.ttl = 9s}, "other");
-    ASSERT_TRUE(set.run_until([&] { return other.outcome.has_value(); }));
-    std::optional<release_result> result;
-    set.release(program, other, result);
-    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }));
+    auto& other = set.acquire_and_wait(program, {.ttl = 9s}, "other");
+    ASSERT_TRUE(set.release_and_wait(program, other));
     set.networks[0]->break_all(program.process);
     set.networks[0]->thaw();
     set.loop.run_for(2s);
-    bool closed = false;
-    program.process.post([&] {
-        program.locks->async_close(redlock_programs::run_in(program, [&closed] { closed = true; }));
-    });
-    EXPECT_TRUE(set.run_until([&] { return closed; }, 500ms));
+    EXPECT_TRUE(set.close(program, 500ms));
 }
 
 //   P: two of three nodes have granted a lock, and the answer of the third is under way | P
@@ -167,22 +138,14 @@ TEST(RedlockClose, DoesNotWaitForRepetitions) {
 TEST(RedlockClose, WaitsForANodeThatIsOnlySlow) {
     redlock_programs set(3, 1, {});
     auto& program = *set.programs[0];
-    auto& warm = set.acquire(program, {.ttl = 10s}, "warm");
-    ASSERT_TRUE(set.run_until([&] { return warm.outcome.has_value(); }));
+    set.acquire_and_wait(program, {.ttl = 10s}, "warm");
     set.loop.run_for(1s);
     set.networks[2]->set_latency(20ms);
-    auto& held = set.acquire(program, {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return held.outcome.has_value(); }));
+    auto& held = set.acquire_and_wait(program, {.ttl = 10s});
     set.loop.run_for(25ms);
-    std::optional<release_result> result;
-    set.release(program, held, result);
-    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }, 10ms));
+    ASSERT_TRUE(set.release_and_wait(program, held, 10ms));
     EXPECT_EQ(set.count_of(), 1U);
-    bool closed = false;
-    program.process.post([&] {
-        program.locks->async_close(redlock_programs::run_in(program, [&closed] { closed = true; }));
-    });
-    ASSERT_TRUE(set.run_until([&] { return closed; }, 500ms));
+    ASSERT_TRUE(set.close(program, 500ms));
     set.loop.run_for(100ms);
     EXPECT_EQ(set.count_of(), 0U);
 }
@@ -195,19 +158,13 @@ TEST(RedlockClose, TakesTheDrainTimeAtMost) {
             redlock_programs set(3, 2, {});
             auto& program = *set.programs[0];
             if (is_connected) {
-                auto& held = set.acquire(program, {.ttl = 9s});
-                ASSERT_TRUE(set.run_until([&] { return held.outcome.has_value(); }));
+                set.acquire_and_wait(program, {.ttl = 9s});
             }
             for (std::size_t node = 0; node < silent; ++node)
                 set.networks[node]->freeze();
             auto& waiting = set.acquire(program, {.ttl = 9s});
             set.loop.run_for(is_connected ? 4s : 10ms);
-            bool closed = false;
-            program.process.post([&] {
-                program.locks->async_close(
-                    redlock_programs::run_in(program, [&closed] { closed = true; }));
-            });
-            EXPECT_TRUE(set.run_until([&] { return closed; }, 5100ms))
+            EXPECT_TRUE(set.close(program, 5100ms))
                 << silent << " silent nodes" << (is_connected ? "" : ", never connected");
             EXPECT_TRUE(waiting.outcome.has_value());
             for (std::size_t node = 0; node < silent; ++node)

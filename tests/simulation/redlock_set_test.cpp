@@ -29,11 +29,6 @@ protected:
                 return false;
         return true;
     }
-    static void close(redlock_programs::program& by, bool& closed) {
-        by.process.post([&by, &closed] {
-            by.locks->async_close(redlock_programs::run_in(by, [&closed] { closed = true; }));
-        });
-    }
 };
 
 //   P: a try takes a second, in which the nodes do not become a set | the error says what to do
@@ -41,16 +36,13 @@ protected:
 TEST_P(FarNodes, FormASetThroughProgramsOfOneTry) {
     redlock_programs set(3, 4, faults(), 1, {}, false);
     for (const auto& program : set.programs) {
-        auto& request = set.try_acquire(*program, {.ttl = 5s});
-        ASSERT_TRUE(set.run_until([&] { return request.outcome.has_value(); }));
+        auto& request = set.try_acquire_and_wait(*program, {.ttl = 5s});
         EXPECT_TRUE(request.has_failed_with(errc::no_set) ||
                     request.has_failed_with(errc::no_quorum))
             << request.messages.message();
         EXPECT_NE(request.messages.message().find("pawl redlock init"), std::string::npos)
             << request.messages.message();
-        bool closed = false;
-        close(*program, closed);
-        ASSERT_TRUE(set.run_until([&] { return closed; }, 6s));
+        ASSERT_TRUE(set.close(*program, 6s));
     }
     EXPECT_TRUE(are_members(set));
 }
@@ -65,8 +57,7 @@ TEST(RedlockNames, ACorrectedNameIsForgottenWithItsConnection) {
     redlock_programs set(3, 1, {.latency_low = 5ms, .latency_high = 5ms}, 1, {}, false);
     auto& program = *set.programs[0];
     auto* const third = std::exchange(set.networks[2], set.networks[1]);
-    auto& refused = set.acquire(program, {.ttl = 5s});
-    ASSERT_TRUE(set.run_until([&] { return refused.outcome.has_value(); }));
+    auto& refused = set.acquire_and_wait(program, {.ttl = 5s});
     ASSERT_TRUE(refused.has_failed_with(errc::bad_option)) << refused.messages.message();
     set.networks[2] = third;
     set.networks[1]->break_clients();
@@ -91,19 +82,22 @@ std::int64_t present_token(simulated_network& node) {
                                    std::stoll(clock.items.at(1).text));
 }
 
+// The next token is not of an earlier time.
+void expect_token_of_now(redlock_programs& set) {
+    const auto least = present_token(*set.networks[0]);
+    auto& second = set.acquire_and_wait(*set.programs[0], {.ttl = 10s}, "other");
+    ASSERT_TRUE(second.lock.owns_lock()) << second.messages.message();
+    EXPECT_GE(second.lock.token().value(), static_cast<std::uint64_t>(least));
+}
+
 //   P: connects; its handshake reads the clock of a node that is far away, and is ready 1.2 s later
 //   P: holds and releases | a node gets data back that are 1 s old | the next token must be above
 //   that of P's hold: a floor that counts from the end of the handshake is not
 TEST(RedlockFloor, IsNotBehindTheClocksOfFarNodes) {
     redlock_programs set(3, 1, {.latency_low = 400ms, .latency_high = 400ms});
     auto& program = *set.programs[0];
-    auto& first = set.acquire(program, {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
-    const auto least = present_token(*set.networks[0]);
-    auto& second = set.acquire(program, {.ttl = 10s}, "other");
-    ASSERT_TRUE(set.run_until([&] { return second.outcome.has_value(); }));
-    ASSERT_TRUE(second.lock.owns_lock()) << second.messages.message();
-    EXPECT_GE(second.lock.token().value(), static_cast<std::uint64_t>(least));
+    set.acquire_and_wait(program, {.ttl = 10s});
+    expect_token_of_now(set);
 }
 
 //   P: renews 0.9 ms after a full millisecond; the answers show the clocks in milliseconds | P
@@ -111,23 +105,18 @@ TEST(RedlockFloor, IsNotBehindTheClocksOfFarNodes) {
 TEST(RedlockFloor, IsNotBehindTheMicrosecondsOfAClock) {
     redlock_programs set(3, 1, {.latency_low = 1us, .latency_high = 1us});
     auto& program = *set.programs[0];
-    auto& first = set.acquire(program, {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
+    auto& first = set.acquire_and_wait(program, {.ttl = 10s});
     const auto microseconds = [&] {
         return std::stoll(set.networks[0]->server().execute(0, {"TIME"}).items.at(1).text) % 1000;
     };
     set.loop.run_for(std::chrono::microseconds(1900 - microseconds()));
     bool is_renewed = false;
     program.process.post([&] {
-        first.lock.async_renew(redlock_programs::run_in(
-            program, [&](const boost::system::error_code& ec) { is_renewed = !ec; }));
+        first.lock.async_renew(
+            program.run_in_process([&](const boost::system::error_code& ec) { is_renewed = !ec; }));
     });
     ASSERT_TRUE(set.run_until([&] { return is_renewed; }));
-    const auto least = present_token(*set.networks[0]);
-    auto& second = set.acquire(program, {.ttl = 10s}, "other");
-    ASSERT_TRUE(set.run_until([&] { return second.outcome.has_value(); }));
-    ASSERT_TRUE(second.lock.owns_lock()) << second.messages.message();
-    EXPECT_GE(second.lock.token().value(), static_cast<std::uint64_t>(least));
+    expect_token_of_now(set);
 }
 
 //   the nodes' clocks are 0.05 % faster than P's, within what NTP corrects | P holds nothing for a
@@ -135,19 +124,12 @@ TEST(RedlockFloor, IsNotBehindTheMicrosecondsOfAClock) {
 TEST(RedlockFloor, IsNotBehindClocksThatAreFaster) {
     redlock_programs set(3, 1, {.latency_low = 1ms, .latency_high = 1ms});
     auto& program = *set.programs[0];
-    auto& first = set.try_acquire(program, {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return first.outcome.has_value(); }));
-    std::optional<release_result> result;
-    set.release(program, first, result);
-    ASSERT_TRUE(set.run_until([&] { return result.has_value(); }));
+    auto& first = set.try_acquire_and_wait(program, {.ttl = 10s});
+    ASSERT_TRUE(set.release_and_wait(program, first));
     set.loop.run_for(24h);
     for (auto* const each : set.networks)
         each->jump_clock(24h / 1us / 2000);
-    const auto least = present_token(*set.networks[0]);
-    auto& second = set.acquire(program, {.ttl = 10s}, "other");
-    ASSERT_TRUE(set.run_until([&] { return second.outcome.has_value(); }));
-    ASSERT_TRUE(second.lock.owns_lock()) << second.messages.message();
-    EXPECT_GE(second.lock.token().value(), static_cast<std::uint64_t>(least));
+    expect_token_of_now(set);
 }
 
 }  // namespace

@@ -95,15 +95,13 @@ INSTANTIATE_TEST_SUITE_P(Clients, SimultaneousTries, testing::Values(2U, 3U, 5U,
 //   one | nobody can tell whether the first client holds it at the node that is down
 TEST(SplitNodes, AreNoQuorum) {
     redlock_programs set(5, 2, {});
-    auto& holder = set.acquire(*set.programs[0], {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return holder.outcome.has_value(); }));
+    set.acquire_and_wait(*set.programs[0], {.ttl = 10s});
     for (const std::size_t node : {2U, 3U})
         set.networks[node]->change_data([](simulated_redis& server) {
             (void)server.execute(0, {"DEL", "pawl:{it}"});
         });
     set.networks[4]->stop_server();
-    auto& tried = set.try_acquire(*set.programs[1], {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return tried.outcome.has_value(); }));
+    auto& tried = set.try_acquire_and_wait(*set.programs[1], {.ttl = 10s});
     EXPECT_TRUE(tried.has_failed_with(errc::no_quorum)) << tried.outcome->message();
     EXPECT_NE(tried.messages.message().find("attempts split the nodes"), std::string_view::npos)
         << tried.messages.message();
@@ -115,8 +113,7 @@ TEST(SplitNodes, AreNoQuorum) {
 TEST(SplitNodes, AreNotThoseThatGrantInVain) {
     redlock_programs set(3, 1, {});
     auto& program = *set.programs[0];
-    auto& warm = set.acquire(program, {.ttl = 10s}, "warm");
-    ASSERT_TRUE(set.run_until([&] { return warm.outcome.has_value(); }));
+    set.acquire_and_wait(program, {.ttl = 10s}, "warm");
     set.networks[2]->stop_server();
     set.loop.run_for(1s);
     set.networks[0]->change_data([](simulated_redis& server) {

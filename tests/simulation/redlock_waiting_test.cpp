@@ -36,8 +36,7 @@ void set_holder(simulated_network& node, const std::string& rank) {
 //   the others of B need not ask again for that
 TEST(RedlockWaiters, LeaveWithoutWakingOneAnother) {
     redlock_programs set(3, 2, {});
-    auto& held = set.acquire(*set.programs[0], {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return held.outcome.has_value(); }));
+    set.acquire_and_wait(*set.programs[0], {.ttl = 10s});
     for (int i = 0; i < 20; ++i)
         set.acquire(*set.programs[1],
                     {.ttl = 10s, .wait = 2s + i * 100ms, .mode = lock_mode::shared});
@@ -53,8 +52,7 @@ TEST(RedlockWaiters, LeaveWithoutWakingOneAnother) {
 //   one asks again at once
 TEST(RedlockWaiters, AreWokenByAGrant) {
     redlock_programs set(3, 2, {});
-    auto& held = set.acquire(*set.programs[0], {.ttl = 10s});
-    ASSERT_TRUE(set.run_until([&] { return held.outcome.has_value(); }));
+    auto& held = set.acquire_and_wait(*set.programs[0], {.ttl = 10s});
     auto& first = set.acquire(*set.programs[1], {.ttl = 10s, .mode = lock_mode::shared});
     set.loop.run_for(100ms);
     auto& second = set.acquire(*set.programs[1], {.ttl = 10s, .mode = lock_mode::shared});
@@ -69,8 +67,7 @@ TEST(RedlockWaiters, AreWokenByAGrant) {
 //   holds the lock for a while | P finds the nodes split again: that is a new series
 TEST(RedlockWaiters, BeginANewSeriesOfPausesAfterTheLastSplit) {
     redlock_programs set(3, 1, {});
-    auto& warm = set.acquire(*set.programs[0], {.ttl = 10s}, "warm");
-    ASSERT_TRUE(set.run_until([&] { return warm.outcome.has_value(); }));
+    set.acquire_and_wait(*set.programs[0], {.ttl = 10s}, "warm");
     set.loop.run_for(100ms);
     const command_counter requests(*set.networks[0], is_acquire);
     const auto split_nodes = [&] {
@@ -98,8 +95,7 @@ TEST(RedlockWaiters, BeginANewSeriesOfPausesAfterTheLastSplit) {
 TEST(RedlockMessages, DoNotEndAttemptsOfOtherOwners) {
     redlock_programs set(3, 1, {.latency_low = 10ms, .latency_high = 10ms});
     auto& program = *set.programs[0];
-    auto& warm = set.acquire(program, {.ttl = 10s}, "warm");
-    ASSERT_TRUE(set.run_until([&] { return warm.outcome.has_value(); }));
+    auto& warm = set.acquire_and_wait(program, {.ttl = 10s}, "warm");
     set.loop.run_for(100ms);
     const auto value = set.networks[0]->server().execute(0, {"GET", "pawl:{warm}"}).text;
     const auto client = value.substr(value.find(';') + 1, 16);

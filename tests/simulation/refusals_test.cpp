@@ -3,7 +3,7 @@
 
 // A reachable server refuses every request for longer than any pause, in virtual time.
 #include "server/refusals.hpp"
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <redis_scripts.hpp>
 

@@ -3,7 +3,7 @@
 
 // Several locks or none, if a reply is late, lost or never arrives. The simulation found these
 // interleavings; here they are tested step by step.
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <pawl/error.hpp>
 #include <redis/common/keys.hpp>

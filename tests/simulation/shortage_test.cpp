@@ -3,7 +3,7 @@
 
 // Programs that run out of a resource, step by step, in virtual time.
 #include "kernel/process_resources.hpp"
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <redis/common/keys.hpp>
 

@@ -3,7 +3,7 @@
 
 // A client whose names are spread over two servers, each with its own clock, network and faults.
 #include "server/spread_servers.hpp"
-#include "world/single_client_process.hpp"
+#include "world/simulated_program.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>

@@ -3,6 +3,7 @@
 
 #include "faulty_backend.hpp"
 
+#include "../server/service_from.hpp"
 #include "../server/simulated_link.hpp"
 #include "../server/spread_servers.hpp"
 #include "faulty_topology.hpp"
@@ -10,7 +11,6 @@
 
 #include <core/util/wakeup.hpp>
 #include <pawl/error.hpp>
-#include <redis/common/backends.hpp>
 #include <redis/topology/single_server.hpp>
 
 #include <memory>
@@ -158,57 +158,33 @@ private:
     core::wakeup never_notified_;
 };
 
-class simulated_definition final : public service::definition {
-public:
-    simulated_definition(std::vector<simulated_network*> servers, simulated_process& process,
-                         redis::options options, const redis::limits& limits, injected_bug bug)
-        : servers_(std::move(servers)),
-          process_(process),
-          options_(std::move(options)),
-          limits_(limits),
-          bug_(bug) {
-        if (bug == injected_bug::no_back_off || bug == injected_bug::redisson_no_back_off)
-            limits_.longest_pause = limits_.first_pause;
-    }
-
-    std::unique_ptr<backend> open(backend_context context) const override {
-        std::unique_ptr<loss_listener> deaf;
-        if (bug_ == injected_bug::possible_loss_ignored) {
-            deaf = std::make_unique<deaf_listener>(*context.listener);
-            context.listener = deaf.get();
-        }
-        const auto connect = topology_for(context);
-        const bool java = options_.layout == redis::key_layout::redisson;
-        auto inner = java ? redis::redisson::make_backend(options_, context, connect, limits_)
-                          : redis::native::make_backend(options_, context, connect, limits_);
-        return std::make_unique<faulty_backend>(std::move(deaf), std::move(inner), context, bug_);
-    }
-    std::string describe() const override { return "simulated"; }
-
-private:
-    [[nodiscard]] redis::topology_factory topology_for(const backend_context& context) const {
-        std::vector<redis::link_factory> links;
-        for (auto* each : servers_)
-            links.push_back(simulated_link_factory(*each, process_, context, options_, bug_));
-        if (links.size() == 1) return redis::single_server_factory(std::move(links.front()));
-        auto connect = spread_servers_factory(std::move(links));
-        return is_topology_bug(bug_) ? faulty_topology_factory(std::move(connect), bug_) : connect;
-    }
-
-    const std::vector<simulated_network*> servers_;
-    simulated_process& process_;
-    const redis::options options_;
-    redis::limits limits_;
-    const injected_bug bug_;
-};
+redis::topology_factory topology_of(const std::vector<simulated_network*>& servers,
+                                    simulated_process& process, const redis::options& options,
+                                    const backend_context& context, injected_bug bug) {
+    std::vector<redis::link_factory> links;
+    for (auto* each : servers)
+        links.push_back(simulated_link_factory(*each, process, context, options, bug));
+    if (links.size() == 1) return redis::single_server_factory(std::move(links.front()));
+    auto connect = spread_servers_factory(std::move(links));
+    return is_topology_bug(bug) ? faulty_topology_factory(std::move(connect), bug) : connect;
+}
 
 }  // namespace
 
 service simulated_service(std::vector<simulated_network*> servers, simulated_process& process,
-                          const redis::options& options, const redis::limits& limits,
-                          injected_bug bug) {
-    return service(
-        std::make_shared<simulated_definition>(std::move(servers), process, options, limits, bug));
+                          const redis::options& options, redis::limits limits, injected_bug bug) {
+    if (bug == injected_bug::no_back_off || bug == injected_bug::redisson_no_back_off)
+        limits.longest_pause = limits.first_pause;
+    return service_from("simulated", [=, &process](backend_context context) {
+        std::unique_ptr<loss_listener> deaf;
+        if (bug == injected_bug::possible_loss_ignored) {
+            deaf = std::make_unique<deaf_listener>(*context.listener);
+            context.listener = deaf.get();
+        }
+        auto inner = make_redis_backend(
+            options, context, topology_of(servers, process, options, context, bug), limits);
+        return std::make_unique<faulty_backend>(std::move(deaf), std::move(inner), context, bug);
+    });
 }
 
 service simulated_service(simulated_network& network, simulated_process& process,

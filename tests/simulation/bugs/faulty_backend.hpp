@@ -19,7 +19,7 @@ namespace pawl::simulation {
 // names: see spread_servers.hpp.
 [[nodiscard]] service simulated_service(std::vector<simulated_network*> servers,
                                         simulated_process& process, const redis::options& options,
-                                        const redis::limits& limits, injected_bug bug);
+                                        redis::limits limits, injected_bug bug);
 // With one server.
 [[nodiscard]] service simulated_service(simulated_network& network, simulated_process& process,
                                         const redis::options& options, const redis::limits& limits,

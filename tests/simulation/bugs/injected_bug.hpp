@@ -19,7 +19,6 @@ enum class injected_bug : std::uint8_t {
 };
 
 inline constexpr std::array injected_bug_names{
-    std::pair{injected_bug::none, std::string_view("none")},
 #define PAWL_BUG(name) std::pair{injected_bug::name, std::string_view(#name)},
 #include "injected_bugs.def"
 #undef PAWL_BUG

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "../kernel/trace.hpp"
-#include "../services/redis/scenario_names.hpp"
+#include "../services/redis/plan.hpp"
 
 #include <pawl/held_lock.hpp>
 #include <pawl/options.hpp>

@@ -33,13 +33,13 @@ void java_user::start_request() {
     const auto lease = has_lease ? options.ttl : forever;
     auto object = choose_object(options, lease);
     begin_request();
-    request_ = invariants().begin_request(program_.process(), checker_name(name_), options);
+    request_ = invariants().begin_request(program_.process, checker_name(name_), options);
     hold_ = std::make_shared<current_hold>(current_hold{std::move(object), 0, lease, is_renewed});
     log("requests " + name_);
     if (wait_kind_ != wait_kind::once)
-        wait_id_ = invariants().begin_wait(program_.process(), checker_name(name_), options.permits,
+        wait_id_ = invariants().begin_wait(program_.process, checker_name(name_), options.permits,
                                            hold_->object->owner());
-    asio::co_spawn(program_.process().get_executor(), acquire(), asio::detached);
+    asio::co_spawn(program_.process.get_executor(), acquire(), asio::detached);
 }
 
 // Redisson's `acquire()`: the permits have no lease.
@@ -125,12 +125,12 @@ asio::awaitable<void> java_user::acquire() {
 
 void java_user::note_grant(const java_synchronizer::hold& granted) {
     hold_->id =
-        invariants().note_java_grant(program_.process(), checker_name(name_),
+        invariants().note_java_grant(program_.process, checker_name(name_),
                                      {hold_->object->owner(), granted.token,
                                       believed_until(*hold_, granted.sent_at), granted.permit_ids},
                                      request_);
     if (hold_->is_renewed)
-        asio::co_spawn(program_.process().get_executor(), watch(hold_), asio::detached);
+        asio::co_spawn(program_.process.get_executor(), watch(hold_), asio::detached);
     choose_hold_end(request_.ttl);
     work();
 }
@@ -158,7 +158,7 @@ void java_user::work() {
     if (!is_finishing_ && scenario_now() < hold_until_)
         return schedule(next_work_delay(), this, &java_user::work);
     end_hold();
-    asio::co_spawn(program_.process().get_executor(), release(), asio::detached);
+    asio::co_spawn(program_.process.get_executor(), release(), asio::detached);
 }
 
 void java_user::end_hold() {

@@ -4,6 +4,7 @@
 // A small random number generator with the same sequence on every platform.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -25,6 +26,10 @@ public:
     std::int64_t between(std::int64_t low, std::int64_t high) noexcept {
         return low +
                static_cast<std::int64_t>(next() % (static_cast<std::uint64_t>(high - low) + 1));
+    }
+    std::chrono::nanoseconds between(std::chrono::nanoseconds low,
+                                     std::chrono::nanoseconds high) noexcept {
+        return std::chrono::nanoseconds(between(low.count(), high.count()));
     }
     std::size_t below(std::size_t end) noexcept { return next() % end; }
     bool happens(double probability) noexcept {

@@ -5,11 +5,11 @@
 
 #include "located_link.hpp"
 #include "replies.hpp"
+#include "service_from.hpp"
 #include "simulated_link.hpp"
 
 #include <core/util/random.hpp>
 #include <core/util/wakeup.hpp>
-#include <redis/common/backends.hpp>
 #include <redis/sentinel/sentinel_locator.hpp>
 
 #include <memory>
@@ -179,49 +179,26 @@ private:
     const backend_context context_;
 };
 
-class monitored_definition final : public service::definition {
-public:
-    monitored_definition(simulated_sentinels& sentinels, simulated_process& process,
-                         redis::options options, const redis::limits& limits, topology_bug bug)
-        : sentinels_(sentinels),
-          process_(process),
-          options_(std::move(options)),
-          limits_(limits),
-          bug_(bug) {
-        redis::sentinels set;
-        set.master_name = std::string(simulated_sentinels::master_name);
-        // One address for each, or only one: the client asks that one for the others.
-        for (std::size_t i = 0; i < sentinels.sentinel_count(); ++i)
-            set.addresses.push_back(
-                {"127.0.0.1",
-                 static_cast<std::uint16_t>(simulated_sentinels::first_sentinel_port + i)});
-        options_.where = std::move(set);
-    }
-
-    std::unique_ptr<backend> open(backend_context context) const override {
-        // Copies, since the client may outlive the service.
-        const master_maker maker(sentinels_, process_, options_, bug_, context);
-        if (!options_.scripts)
-            return redis::scriptless::make_backend(options_, context, maker, limits_);
-        return redis::native::make_backend(options_, context, maker, limits_);
-    }
-    std::string describe() const override { return "simulated Sentinels"; }
-
-private:
-    simulated_sentinels& sentinels_;
-    simulated_process& process_;
-    redis::options options_;
-    const redis::limits limits_;
-    const topology_bug bug_;
-};
+// One address for each Sentinel, or only one: the client asks that one for the others.
+redis::sentinels addresses_of(const simulated_sentinels& all) {
+    redis::sentinels set;
+    set.master_name = std::string(simulated_sentinels::master_name);
+    for (std::size_t i = 0; i < all.sentinel_count(); ++i)
+        set.addresses.push_back({"127.0.0.1", static_cast<std::uint16_t>(
+                                                  simulated_sentinels::first_sentinel_port + i)});
+    return set;
+}
 
 }  // namespace
 
 service monitored_service(simulated_sentinels& sentinels, simulated_process& process,
-                          const redis::options& options, const redis::limits& limits,
-                          topology_bug bug) {
-    return service(
-        std::make_shared<monitored_definition>(sentinels, process, options, limits, bug));
+                          redis::options options, const redis::limits& limits, topology_bug bug) {
+    options.where = addresses_of(sentinels);
+    return service_from("simulated Sentinels", [=, &sentinels, &process](backend_context context) {
+        // Copies, since the client may outlive the service.
+        const master_maker maker(sentinels, process, options, bug, context);
+        return make_redis_backend(options, context, maker, limits);
+    });
 }
 
 }  // namespace pawl::simulation

@@ -16,7 +16,7 @@ namespace pawl::simulation {
 
 // The arguments must outlive every client of the service.
 [[nodiscard]] service monitored_service(simulated_sentinels& sentinels, simulated_process& process,
-                                        const redis::options& options, const redis::limits& limits,
+                                        redis::options options, const redis::limits& limits,
                                         topology_bug bug = topology_bug::none);
 
 }  // namespace pawl::simulation

@@ -52,10 +52,6 @@ simulated_cluster::simulated_cluster(scheduler& loop, prng random, const network
     detect_failures();
 }
 
-instant simulated_cluster::random_time(instant low, instant high) {
-    return instant(random_.between(low.count(), high.count()));
-}
-
 std::size_t simulated_cluster::owner_of(std::size_t slot) const {
     std::size_t owner = no_node;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -90,7 +86,7 @@ void simulated_cluster::isolate(std::size_t node) {
 // The messages between two nodes arrive in order.
 instant simulated_cluster::arrival(std::size_t from, std::size_t to) {
     auto& last = last_arrival_[{from, to}];
-    last = std::max(last + 1ns, loop_.now() + random_time(50us, plan_.bus_latency_high));
+    last = std::max(last + 1ns, loop_.now() + random_.between(50us, plan_.bus_latency_high));
     return last;
 }
 
@@ -113,7 +109,7 @@ void simulated_cluster::broadcast(std::size_t from) {
 }
 
 void simulated_cluster::gossip(std::size_t from) {
-    loop_.schedule_after(random_time(100ms, plan_.gossip_pause_high), [this, from] {
+    loop_.schedule_after(random_.between(100ms, plan_.gossip_pause_high), [this, from] {
         if (is_up(from)) broadcast(from);
         gossip(from);
     });
@@ -166,15 +162,16 @@ void simulated_cluster::demote(std::size_t demoted) {
 }
 
 void simulated_cluster::replicate(std::size_t replica) {
-    loop_.schedule_after(random_time(10ms, 300ms), [this, replica] {
+    loop_.schedule_after(random_.between(10ms, 300ms), [this, replica] {
         auto& to = *nodes_[replica];
         const auto master = to.view.master();
         if (master != no_node && are_connected(master, replica) &&
             nodes_[master]->view.is_master()) {
             auto data = std::make_shared<simulated_redis::snapshot>(
                 network(master).server().take_snapshot());
-            const auto when = std::max(to.last_replica_data + 1ns,
-                                       loop_.now() + random_time(0ms, plan_.replication_lag_high));
+            const auto when =
+                std::max(to.last_replica_data + 1ns,
+                         loop_.now() + random_.between(0ms, plan_.replication_lag_high));
             to.last_replica_data = when;
             loop_.schedule_at(when, [&to, data, master, writes = network(master).writes(),
                                      replication = to.replication] {
@@ -213,7 +210,7 @@ void simulated_cluster::fail_over(std::size_t replica) {
     const auto master = of.view.master();
     if (master == no_node || !of.is_synced || !are_connected(master, replica)) return;
     network(master).freeze();
-    loop_.schedule_after(random_time(1ms, 20ms), [this, &of, master, replica] {
+    loop_.schedule_after(random_.between(1ms, 20ms), [this, &of, master, replica] {
         if (of.view.master() != master || !are_connected(master, replica)) return;
         auto data = network(master).server().take_snapshot();
         if (!hold_election(replica, false)) return;
@@ -303,9 +300,9 @@ void simulated_cluster::plan_election(std::size_t replica) {
     if (!is_candidate) {
         of.election_at = instant(-1);
     } else if (of.election_at < 0ns) {
-        of.election_at = loop_.now() + random_time(500ms, 1500ms);
+        of.election_at = loop_.now() + random_.between(500ms, 1500ms);
     } else if (loop_.now() >= of.election_at) {
-        of.election_at = loop_.now() + random_time(1s, 2s);
+        of.election_at = loop_.now() + random_.between(1s, 2s);
         if (hold_election(replica, true)) promote(replica, master);
     }
 }
@@ -386,8 +383,8 @@ void simulated_cluster::move_slot(std::size_t slot, std::size_t to) {
 
 void simulated_cluster::plan_step(std::size_t slot, void (simulated_cluster::*step)(slot_move&)) {
     const bool is_interrupted = !faults_stopped_ && random_.happens(plan_.interrupted_moves);
-    const auto pause =
-        is_interrupted ? random_time(2s, 7s) : random_time(200us, faults_stopped_ ? 5ms : 200ms);
+    const auto pause = is_interrupted ? random_.between(2s, 7s)
+                                      : random_.between(200us, faults_stopped_ ? 5ms : 200ms);
     loop_.schedule_after(pause, [this, slot, step] {
         if (const auto move = moves_.find(slot); move != moves_.end()) (this->*step)(move->second);
     });

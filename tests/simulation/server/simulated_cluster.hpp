@@ -125,7 +125,6 @@ private:
         std::size_t from = cluster_view::no_node;
     };
 
-    instant random_time(instant low, instant high);
     [[nodiscard]] bool is_up(std::size_t node) const { return nodes_[node]->network.is_up(); }
     [[nodiscard]] bool reaches(std::size_t from, std::size_t to) const;
     [[nodiscard]] bool are_connected(std::size_t a, std::size_t b) const;

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 
 namespace pawl::simulation {
 
@@ -39,6 +40,16 @@ using server_choice = std::function<chosen_server(const simulated_process&)>;
             return chosen_server{&network, 0};
         },
         process, context, options, bug);
+}
+
+// With the layout of the options, and with scripts or without.
+[[nodiscard]] inline std::unique_ptr<backend> make_redis_backend(
+    const redis::options& options, const backend_context& context,
+    const redis::topology_factory& connect, const redis::limits& limits) {
+    if (options.layout == redis::key_layout::redisson)
+        return redis::redisson::make_backend(options, context, connect, limits);
+    if (!options.scripts) return redis::scriptless::make_backend(options, context, connect, limits);
+    return redis::native::make_backend(options, context, connect, limits);
 }
 
 }  // namespace pawl::simulation

@@ -276,7 +276,7 @@ void simulated_network::break_connection(const connection_ptr& connection, bool 
     connection->held_replies.clear();  // they and the connection refer to each other
     connection->delivers_late = random_.happens(faults_.late_delivery);
     if (connection->delivers_late)
-        connection->late_delay = instant(random_.between(0, faults_.longest_late_delay.count()));
+        connection->late_delay = random_.between(0ns, faults_.longest_late_delay);
     // The server counts the subscriber until it notices the break.
     const auto notices = connection->late_delay + instant(random_.between(0, 300'000'000));
     loop_.schedule_after(notices, [this, connection] { forget_connection(connection); });

@@ -91,7 +91,7 @@ bool simulated_sentinels::is_down(std::size_t sentinel, std::size_t server) cons
 }
 
 void simulated_sentinels::watch(std::size_t sentinel) {
-    loop_.schedule_after(random_time(20ms, plan_.check_pause_high), [this, sentinel] {
+    loop_.schedule_after(random_.between(20ms, plan_.check_pause_high), [this, sentinel] {
         for (std::size_t i = 0; i < servers_.size(); ++i)
             if (answers(sentinel, i)) sentinels_[sentinel].heard[i] = loop_.now();
         check(sentinel);
@@ -107,9 +107,9 @@ void simulated_sentinels::check(std::size_t sentinel) {
         own.election_at = instant(-1);
         return;
     }
-    if (own.election_at < 0ns) own.election_at = loop_.now() + random_time(100ms, 1s);
+    if (own.election_at < 0ns) own.election_at = loop_.now() + random_.between(100ms, 1s);
     if (loop_.now() < own.election_at) return;
-    own.election_at = loop_.now() + random_time(1s, 2s);
+    own.election_at = loop_.now() + random_.between(1s, 2s);
     const auto epoch = own.current_epoch + 1;
     if (wins_election(sentinel, epoch)) static_cast<void>(promote(sentinel, epoch));
 }
@@ -189,7 +189,7 @@ void simulated_sentinels::adopt(std::size_t sentinel, std::size_t master, std::u
     for (const auto& each : own.subscribers) {
         const auto alive = each.lock();
         if (!alive || !reaches(alive->process(), sentinel)) continue;
-        loop_.schedule_after(random_time(50us, 2ms), [each, payload] {
+        loop_.schedule_after(random_.between(50us, 2ms), [each, payload] {
             const auto receiver = each.lock();
             if (!receiver) return;
             receiver->process().post([each, payload] {
@@ -200,7 +200,7 @@ void simulated_sentinels::adopt(std::size_t sentinel, std::size_t master, std::u
 }
 
 void simulated_sentinels::gossip(std::size_t sentinel) {
-    loop_.schedule_after(random_time(10ms, plan_.gossip_delay_high), [this, sentinel] {
+    loop_.schedule_after(random_.between(10ms, plan_.gossip_delay_high), [this, sentinel] {
         const auto from = sentinels_[sentinel];
         for (std::size_t i = 0; i < sentinels_.size(); ++i) {
             if (i == sentinel || cut_.contains({node_of_sentinel(sentinel), node_of_sentinel(i)}))
@@ -225,7 +225,7 @@ void simulated_sentinels::demote_wrong_masters(std::size_t sentinel) {
         if (each.is_replica || own.epoch != sentinels_[newest()].epoch) continue;
         if (each.claims_since < 0ns) {
             each.claims_since = loop_.now();
-            each.demoted_after = random_time(100ms, plan_.demotion_delay_high);
+            each.demoted_after = random_.between(100ms, plan_.demotion_delay_high);
         } else if (loop_.now() - each.claims_since >= each.demoted_after) {
             demote(i, own.master);
         }
@@ -252,7 +252,7 @@ void simulated_sentinels::demote(std::size_t demoted, std::size_t master) {
 }
 
 void simulated_sentinels::replicate(std::size_t replica) {
-    loop_.schedule_after(random_time(5ms, 150ms), [this, replica] {
+    loop_.schedule_after(random_.between(5ms, 150ms), [this, replica] {
         auto& to = *servers_[replica];
         const bool is_fed = to.is_replica && network(to.master).is_up() &&
                             !network(to.master).is_frozen() && to.network.is_up() &&
@@ -261,7 +261,7 @@ void simulated_sentinels::replicate(std::size_t replica) {
             auto data = std::make_shared<simulated_redis::snapshot>(
                 network(to.master).server().take_snapshot());
             to.last_data = std::max(to.last_data + 1ns,
-                                    loop_.now() + random_time(0ms, plan_.replication_lag_high));
+                                    loop_.now() + random_.between(0ms, plan_.replication_lag_high));
             loop_.schedule_at(to.last_data, [&to, data, writes = network(to.master).writes(),
                                              replication = to.replication] {
                 if (to.replication != replication) return;

@@ -138,9 +138,6 @@ private:
         std::vector<std::weak_ptr<subscriber>> subscribers;
     };
 
-    instant random_time(instant low, instant high) {
-        return instant(random_.between(low.count(), high.count()));
-    }
     [[nodiscard]] bool is_connected(std::size_t a, std::size_t b) const {
         return !cut_.contains({a, b}) && !cut_.contains({b, a});
     }

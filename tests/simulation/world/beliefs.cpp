@@ -31,6 +31,22 @@ bool beliefs::is_paused(const believed_hold& hold, instant when) const {
     });
 }
 
+void beliefs::check_exclusivity(const believed_hold& second) {
+    const auto when = second.granted_at;
+    if (!second.is_believed_at(when)) return;
+    auto permits = second.permits;
+    for (const auto& each : all()) {
+        const auto& first = *each;
+        if (&first == &second) break;
+        if (first.name != second.name || !first.is_believed_at(when) || is_excused_at(first, when))
+            continue;
+        permits += first.permits;
+        if (second.permits == 0 && !second.may_join(first))
+            fail("two holders of " + to_text(first, second));
+    }
+    if (permits > total_permits) fail("more permits are held than the total");
+}
+
 std::string beliefs::to_text(const believed_hold& first, const believed_hold& second) {
     return first.name + ", granted at " + std::to_string(first.granted_at / 1ms) + " and " +
            std::to_string(second.granted_at / 1ms);

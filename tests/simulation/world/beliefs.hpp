@@ -41,6 +41,10 @@ struct believed_hold {
     [[nodiscard]] bool is_shared_at(instant when) const noexcept {
         return shared_since && *shared_since <= when;
     }
+    // It may be beside an earlier one that still lasts.
+    [[nodiscard]] bool may_join(const believed_hold& first) const noexcept {
+        return is_reader() && first.is_shared_at(granted_at);
+    }
     [[nodiscard]] bool is_believed_at(instant when) const noexcept {
         return granted_at <= when && (!ended_at || *ended_at > when);
     }
@@ -48,6 +52,8 @@ struct believed_hold {
 
 class beliefs {
 public:
+    static constexpr std::uint32_t total_permits = 3;
+
     explicit beliefs(const scheduler& loop) : loop_(loop) {}
     virtual ~beliefs() = default;
     beliefs(const beliefs&) = delete;
@@ -79,6 +85,13 @@ public:
     [[nodiscard]] const std::string& violation() const noexcept { return violation_; }
 
 protected:
+    // Others may have the lock of this hold.
+    [[nodiscard]] virtual bool is_excused_at(const believed_hold& hold, instant when) const {
+        return is_paused(hold, when);
+    }
+    // At the grant of this hold, which may have ended before its program hears of it: the locks
+    // that others have, and the permits of all. The holds are in the order of their grants.
+    void check_exclusivity(const believed_hold& second);
     [[nodiscard]] bool is_paused(const believed_hold& hold, instant when) const;
     // For messages.
     [[nodiscard]] static std::string to_text(const believed_hold& first,

@@ -3,15 +3,10 @@
 
 #include "world.hpp"
 
-#include "single_client_process.hpp"
-
-#include <boost/asio/bind_executor.hpp>
-
 #include <algorithm>
 #include <utility>
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
 
 namespace pawl::simulation {
 
@@ -27,14 +22,6 @@ std::string_view to_string(scenario_kind kind) noexcept {
     }
 }
 
-world::program::program(world& parent, std::string name, prng random, const connector& connect)
-    : label(std::move(name)),
-      process(parent.loop_, parent.clock_start(), parent.clock_rate(random)),
-      time(process, random) {
-    const auto named = client_options_for(label, time);
-    locks.emplace(process.get_executor(), connect(process), named);
-}
-
 world::world(const world_settings& settings, const trace::line_sink& sink)
     : settings_(settings), trace_(loop_, sink), random_(settings.seed) {}
 
@@ -46,9 +33,9 @@ void world::start() {
 }
 
 world::program& world::add_program() {
-    auto& added = *programs_.emplace_back(
-        std::make_unique<program>(*this, "P" + std::to_string(programs_.size() + 1), random_.fork(),
-                                  [this](simulated_process& process) { return connect(process); }));
+    auto& added = *programs_.emplace_back(std::make_unique<program>(
+        *this, "P" + std::to_string(programs_.size() + 1), random_.fork()));
+    added.connect(connect(added.process));
     for (std::size_t i = 0; i < settings_.users_per_program; ++i)
         added.users.push_back(std::make_unique<user>(random_.fork()));
     return added;
@@ -59,6 +46,26 @@ void world::begin() {
         for (const auto& caller : each->users)
             use_locks(*each, *caller);
     observe();
+}
+
+void world::begin_program() {
+    auto& added = add_program();
+    for (const auto& caller : added.users)
+        use_locks(added, *caller);
+}
+
+const std::vector<std::string>& world::names() const {
+    static const std::vector<std::string> all{"alone", "room", "pool"};
+    return all;
+}
+
+void world::choose_mode(user& caller, const attempt& made, double reads, lock_options& options) {
+    const auto& name = made.names.front();
+    if (name == "room" && caller.choices.happens(reads)) options.mode = lock_mode::shared;
+    if (name != "pool") return;
+    options.mode = lock_mode::permits;
+    options.permits = static_cast<std::uint32_t>(caller.choices.between(1, 2));
+    options.total_permits = beliefs::total_permits;
 }
 
 void world::fail(const std::string& sentence) {
@@ -85,6 +92,8 @@ void world::acquire(program& by, user& caller, std::vector<std::string> wanted) 
     auto* const made = attempts_.back().get();
     made->requested_at = loop_.now();
     const auto options = choose(caller, *made);
+    made->mode = options.mode;
+    made->permits = options.mode == lock_mode::permits ? options.permits : 0;
     caller.is_busy = true;
     trace_.write(by.label +
                  (made->mode == lock_mode::shared ? " requests to read " : " requests ") +
@@ -99,24 +108,21 @@ void world::acquire(program& by, user& caller, std::vector<std::string> wanted) 
         caller.*user_lock = std::move(lock);
         complete(by, caller, *completed, ec);
     };
-    const auto executor = by.process.get_executor();
     if (wanted.size() == 1)
         by.locks->async_acquire(
             wanted.front(), options,
             redirect_diagnostics(
-                asio::bind_executor(executor,
-                                    [end](const boost::system::error_code& ec, held_lock lock) {
-                                        end(ec, &user::lock, std::move(lock));
-                                    }),
+                by.run_in_process([end](const boost::system::error_code& ec, held_lock lock) {
+                    end(ec, &user::lock, std::move(lock));
+                }),
                 made->messages));
     else
         by.locks->async_acquire_all(
             std::move(wanted), options,
             redirect_diagnostics(
-                asio::bind_executor(executor,
-                                    [end](const boost::system::error_code& ec, held_locks locks) {
-                                        end(ec, &user::locks, std::move(locks));
-                                    }),
+                by.run_in_process([end](const boost::system::error_code& ec, held_locks locks) {
+                    end(ec, &user::locks, std::move(locks));
+                }),
                 made->messages));
 }
 
@@ -144,8 +150,10 @@ void world::note_grant(program& by, user& caller, const attempt& completed, cons
                                  .requested_at = completed.requested_at,
                                  .granted_at = loop_.now(),
                                  .program = &by,
-                                 .label = by.label});
-    note(completed, granted);
+                                 .label = by.label,
+                                 .permits = completed.permits});
+    if (completed.mode == lock_mode::shared) granted.shared_since = granted.granted_at;
+    note(granted);
     caller.beliefs.push_back(&granted);
     caller.losses.push_back(std::make_unique<loss_callback>(lock.lost(), [this, &by, &granted] {
         if (granted.ended_at) return;
@@ -156,12 +164,35 @@ void world::note_grant(program& by, user& caller, const attempt& completed, cons
     check_grant(completed, granted);
 }
 
-void world::release_later(program& by, user& caller, instant longest) {
-    loop_.schedule_after(instant(caller.choices.between(0, longest.count())), [this, &by, &caller] {
+void world::note(believed_hold& granted) {
+    trace_.write(granted.label + " has " + granted.name + ", token " +
+                 std::to_string(granted.token));
+}
+
+void world::begin_hold(program& by, user& caller, const attempt& completed) {
+    const bool is_writer = completed.mode == lock_mode::exclusive && caller.lock;
+    if (settings_.downgrades > 0 && is_writer && caller.choices.happens(settings_.downgrades))
+        downgrade(by, caller);
+    const bool is_rare = settings_.longest_rare_hold > instant{} && caller.choices.happens(0.2);
+    const auto longest = is_calm_  ? instant(100ms)
+                         : is_rare ? settings_.longest_rare_hold
+                                   : settings_.longest_hold;
+    loop_.schedule_after(caller.choices.between(0ns, longest), [this, &by, &caller] {
         by.process.post([this, &by, &caller] {
             if (!is_over_ && !by.is_dead) release(by, caller);
         });
     });
+}
+
+// A writer becomes a reader.
+void world::downgrade(program& by, user& caller) {
+    auto& hold = *caller.beliefs.front();
+    trace_.write(by.label + " makes its hold of " + hold.name + " shared");
+    hold.shared_since = loop_.now();
+    caller.lock->async_downgrade(
+        by.run_in_process([this, &by, &hold](const boost::system::error_code& ec) {
+            if (!is_over_ && !by.is_dead) check_downgrade(by, hold, ec);
+        }));
 }
 
 // The belief ends before the release.
@@ -169,9 +200,18 @@ void world::release(program& by, user& caller) {
     for (auto* const each : caller.beliefs)
         holds().end(*each);
     trace_.write(by.label + " releases " + caller.beliefs.front()->name);
-    before_release(by, caller);
+    if (caller.lock && awaits_release(*caller.beliefs.front())) await_release(by, caller);
     retire(caller);
     use_locks(by, caller);
+}
+
+void world::await_release(program& by, user& caller) {
+    const auto lock = std::make_shared<held_lock>(std::move(*caller.lock));
+    const auto& hold = *caller.beliefs.front();
+    lock->async_release(
+        by.run_in_process([this, &by, &hold, lock, asked_at = loop_.now()](release_result result) {
+            if (!is_over_ && !by.is_dead) check_release(by, *lock, hold, asked_at, result);
+        }));
 }
 
 void world::retire(user& caller) {
@@ -213,14 +253,15 @@ bool world::kill(program& affected) {
 void world::stop_a_program(instant shortest, instant longest) {
     auto& affected = *programs_[random_.below(programs_.size())];
     if (!stop(affected)) return;
-    loop_.schedule_after(random_time(shortest, longest), [this, &affected] { resume(affected); });
+    loop_.schedule_after(random_.between(shortest, longest),
+                         [this, &affected] { resume(affected); });
 }
 
 void world::cut_off_a_program(instant shortest, instant longest) {
     auto& affected = *programs_[random_.below(programs_.size())];
     trace_.write(affected.label + " is cut off");
     cut_off(affected.process);
-    loop_.schedule_after(random_time(shortest, longest), [this, &affected] {
+    loop_.schedule_after(random_.between(shortest, longest), [this, &affected] {
         trace_.write(affected.label + " is connected again");
         reconnect(affected.process);
     });
@@ -309,7 +350,7 @@ void world::close() {
 scenario_result world::run(scenario_kind kind) {
     begin();
     for (int round = 0; round < 4 && !has_failed(); ++round) {
-        loop_.run_for(random_time(settings_.shortest_round, settings_.longest_round));
+        loop_.run_for(random_.between(settings_.shortest_round, settings_.longest_round));
         disturb();
     }
     loop_.run_for(settings_.last_round);

@@ -6,11 +6,10 @@
 #pragma once
 
 #include "../kernel/trace.hpp"
-#include "../kernel/virtual_runtime.hpp"
 #include "beliefs.hpp"
 #include "scenario_result.hpp"
+#include "simulated_program.hpp"
 
-#include <pawl/client.hpp>
 #include <pawl/held_locks.hpp>
 #include <pawl/service.hpp>
 
@@ -28,14 +27,19 @@ struct world_settings {
     std::uint64_t seed = 0;
     std::size_t program_count = 3;
     std::size_t users_per_program = 1;
-    bool has_sets = false;                      // some users acquire two locks at once
-    instant longest_idle{};                     // of a user between two requests
-    instant shortest_round{}, longest_round{};  // from one fault to the next
-    instant last_round{};                       // after the last fault
-    instant observation_pause{};
+    bool has_sets = false;  // some users acquire two locks at once
+    double downgrades = 0;  // share of the writers that become readers
+    instant longest_idle = std::chrono::milliseconds(500);  // of a user between two requests
+    instant longest_hold{};
+    instant longest_rare_hold{};  // of one in five holds, if there are such
+    // From one fault to the next, and after the last one.
+    instant shortest_round = std::chrono::milliseconds(500);
+    instant longest_round = std::chrono::seconds(8), last_round = std::chrono::seconds(5);
+    instant observation_pause = std::chrono::milliseconds(100);
     // At the end: no user begins a request while the service recovers.
-    bool rests_during_recovery = false;
-    instant longest_end{}, end_pause{};  // of all requests and holds, with pauses between looks
+    bool rests_during_recovery = true;
+    // Of all requests and holds, with pauses between looks.
+    instant longest_end = std::chrono::minutes(2), end_pause = std::chrono::milliseconds(50);
 };
 
 class world {
@@ -57,13 +61,10 @@ protected:
         std::vector<std::unique_ptr<loss_callback>> losses;
         bool is_busy = false;  // acquires, or holds
     };
-    struct program {
-        using connector = std::function<service(simulated_process&)>;
-        program(world& parent, std::string label, prng random, const connector& connect);
-        const std::string label;
-        simulated_process process;
-        virtual_runtime time;
-        std::optional<client> locks;
+    struct program : simulated_program {
+        program(world& parent, std::string name, prng random)
+            : simulated_program(parent.loop_, std::move(name), parent.clock_start(),
+                                parent.clock_rate(random), random) {}
         std::vector<std::unique_ptr<user>> users;
         instant paused_at{};
         std::uint64_t late_releases = 0;  // that its users were told of
@@ -101,23 +102,29 @@ protected:
     [[nodiscard]] virtual instant longest_wait() const = 0;
 
     // The users.
-    [[nodiscard]] virtual const std::vector<std::string>& names() const = 0;
+    // By default "alone", "room" for readers, and "pool", a semaphore.
+    [[nodiscard]] virtual const std::vector<std::string>& names() const;
     [[nodiscard]] virtual time_point clock_start() const {
         return time_point(std::chrono::hours(1));
     }
     [[nodiscard]] virtual double clock_rate(prng& /*random*/) const { return 1.0; }
     // Also sets what may become of the attempt.
     [[nodiscard]] virtual lock_options choose(user& caller, attempt& made) = 0;
-    // The user has the locks: plans their end.
-    virtual void begin_hold(program& by, user& caller, const attempt& completed) = 0;
-    virtual void before_release(program& /*by*/, user& /*caller*/) {}
+    // Whether the result of the release matters to `check_release`.
+    [[nodiscard]] virtual bool awaits_release(const believed_hold& /*hold*/) const { return false; }
 
     // The rules.
     [[nodiscard]] virtual beliefs& holds() noexcept = 0;
     // Completes the hold, and describes it in the trace.
-    virtual void note(const attempt& completed, believed_hold& granted) = 0;
+    virtual void note(believed_hold& granted);
     virtual void check_grant(const attempt& /*completed*/, const believed_hold& /*granted*/) {}
+    // The downgrade of a hold has ended; the release may have come before.
+    virtual void check_downgrade(program& /*by*/, const believed_hold& /*hold*/,
+                                 const boost::system::error_code& /*ec*/) {}
     virtual void check_loss(const believed_hold& lost) = 0;
+    virtual void check_release(program& /*by*/, const held_lock& /*lock*/,
+                               const believed_hold& /*hold*/, instant /*asked_at*/,
+                               release_result /*result*/) {}
     virtual void check_failure(const attempt& failed, const boost::system::error_code& ec) = 0;
     // For the trace, which does not differ between two runs of a seed.
     [[nodiscard]] virtual std::string message_of(const attempt& failed) const {
@@ -133,10 +140,11 @@ protected:
     virtual void close();
 
     program& add_program();
-    void use_locks(program& by, user& caller);
+    void begin_program();
+    // On the default names. `reads`: the share of readers.
+    static void choose_mode(user& caller, const attempt& made, double reads, lock_options& options);
     void acquire(program& by, user& caller, std::vector<std::string> wanted);
     void note_grant(program& by, user& caller, const attempt& completed, const held_lock& lock);
-    void release_later(program& by, user& caller, instant longest);
     static void retire(user& caller);
     // SIGSTOP and SIGCONT, unless the program is stopped, or goes on, already.
     bool stop(program& affected);
@@ -157,9 +165,6 @@ protected:
     void fail(const std::string& sentence);
     [[nodiscard]] bool has_failed() { return !holds().violation().empty(); }
 
-    [[nodiscard]] instant random_time(instant low, instant high) {
-        return instant(random_.between(low.count(), high.count()));
-    }
     [[nodiscard]] const std::string& random_name() {
         return names()[random_.below(names().size())];
     }
@@ -175,9 +180,14 @@ protected:
     bool is_over_ = false;
 
 private:
+    void use_locks(program& by, user& caller);
     void complete(program& by, user& caller, const attempt& completed,
                   const boost::system::error_code& ec);
+    // The user has the locks: plans their end.
+    void begin_hold(program& by, user& caller, const attempt& completed);
+    void downgrade(program& by, user& caller);
     void release(program& by, user& caller);
+    void await_release(program& by, user& caller);
     void observe();
     // The faults end, the service recovers, and each program gets each lock in turn.
     void finish();

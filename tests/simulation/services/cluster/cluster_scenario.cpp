@@ -35,12 +35,6 @@ public:
                                 .full_coverage = random_.happens(0.8),
                                 .lost_move_replies = random_.happens(0.3) ? 0.2 : 0,
                                 .interrupted_moves = plan_.interrupts_moves ? 0.3 : 0}) {
-        // A replica whose clock is behind keeps a dead holder's lock longer than its ttl.
-        const std::int64_t error = plan_.is_skewed ? 60'000'000 : 1'000'000;
-        for (std::size_t i = 0; i < cluster_.node_count(); ++i)
-            cluster_.network(i).jump_clock(random_.between(-error, error));
-        for (std::size_t i = 0; plan_.is_on_disk && i < cluster_.node_count(); ++i)
-            cluster_.network(i).keep_append_file(longest_sync_pause);
         cluster_.on_promotion(
             [this](std::size_t node, std::size_t old_master) { note_promotion(node, old_master); });
         cluster_.on_shared_epoch([this](std::uint64_t epoch) { holds().note_shared_epoch(epoch); });
@@ -60,6 +54,12 @@ private:
         return clustered_service(cluster_, process, options, plan_.bug, plan_.limits,
                                  plan_.cluster_limits);
     }
+    std::size_t server_count() const override { return cluster_.node_count(); }
+    simulated_network& server(std::size_t number) override { return cluster_.network(number); }
+    bool is_replica(std::size_t number) const override {
+        return !cluster_.view(number).is_master();
+    }
+    void restart(std::size_t number) override { cluster_.restart(number); }
     simulated_network* server_of(const std::string& name) override {
         const auto owner = cluster_.owner_of(slot_of_lock(name));
         // A node that misses other ones serves nobody.
@@ -116,7 +116,11 @@ private:
         if (plan_.loses_masters_last && rounds_ == last_round) return lose_all_masters();
         if (plan_.moves) move_a_slot();
         if (plan_.failovers) replace_a_master();
-        if (plan_.partitions && random_.happens(0.5)) cut_the_bus();
+        if (plan_.partitions && random_.happens(0.5)) {
+            cut_links(cluster_.node_count(),
+                      [this](auto from, auto to) { cluster_.cut_bus(from, to); });
+            cluster_.heal_bus();
+        }
         if (plan_.loses_replicas) lose_a_replica();
     }
     void move_a_slot() {
@@ -145,11 +149,11 @@ private:
         case 1: return void(cluster_.take_over(replica));
         case 2:
             cluster_.kill(master);
-            loop_.run_for(random_time(1s, 6s));
+            loop_.run_for(random_.between(1s, 6s));
             return cluster_.restart(master);
         case 3:
             cluster_.isolate(master);
-            loop_.run_for(random_time(1s, 6s));
+            loop_.run_for(random_.between(1s, 6s));
             return cluster_.heal_bus();
         case 4: return replace_twice(master, replica);
         default: return replace_twice_unnoticed(name, master, replica);
@@ -158,7 +162,7 @@ private:
     // The master is the owner again soon, with another epoch.
     void replace_twice(std::size_t master, std::size_t replica) {
         if (!cluster_.take_over(replica)) return;
-        loop_.run_for(random_time(700ms, 3s));
+        loop_.run_for(random_.between(700ms, 3s));
         if (!cluster_.view(master).is_master()) static_cast<void>(cluster_.take_over(master));
     }
     // A stopped program hears nothing of it, and its connections go on. It is the first one that
@@ -167,12 +171,12 @@ private:
         const auto idle = random_.below(plan_.program_count);
         stop(*programs_[idle]);
         if (cluster_.take_over(replica)) {
-            loop_.run_for(random_time(600ms, 1s));
+            loop_.run_for(random_.between(600ms, 1s));
             // What follows is too short for the others to notice.
             cluster_.cut_bus(replica, master);
             for (std::size_t i = 0; i < plan_.program_count; ++i)
                 request(i, name);
-            loop_.run_for(random_time(50ms, 500ms));
+            loop_.run_for(random_.between(50ms, 500ms));
             cluster_.heal_bus();
             if (!cluster_.view(master).is_master() && cluster_.take_over(master)) {
                 for (std::size_t i = 0; i < plan_.program_count; ++i)
@@ -181,7 +185,7 @@ private:
             }
         }
         resume(*programs_[idle]);
-        loop_.run_for(random_time(20ms, 300ms));
+        loop_.run_for(random_.between(20ms, 300ms));
         for (std::size_t i = 0; i < plan_.program_count; ++i)
             resume(*programs_[i]);
     }
@@ -195,44 +199,12 @@ private:
         for (const auto& [master, replica] : replaced)
             cluster_.kill(master);
         trace_.write("all masters die");
-        loop_.run_for(random_time(100ms, 2s));
+        loop_.run_for(random_.between(100ms, 2s));
         for (const auto& [master, replica] : replaced)
             if (cluster_.take_over(replica))
                 cluster_.remove(master);
             else
                 cluster_.restart(master);
-    }
-    // Any subset of the links between the nodes, each in one direction.
-    void cut_the_bus() {
-        const auto share = std::array{0.1, 0.3, 0.6}[random_.below(3)];
-        for (std::size_t from = 0; from < cluster_.node_count(); ++from)
-            for (std::size_t to = 0; to < cluster_.node_count(); ++to)
-                if (from != to && random_.happens(share)) cluster_.cut_bus(from, to);
-        trace_.write("links of the bus are cut");
-        loop_.run_for(random_time(200ms, 3s));
-        cluster_.heal_bus();
-    }
-    void lose_a_replica() {
-        const auto replica = random_.below(cluster_.node_count());
-        if (cluster_.view(replica).is_master()) return;
-        trace_.write("replica " + std::to_string(replica) + " is away");
-        cluster_.kill(replica);
-        loop_.schedule_after(random_time(500ms, 5s),
-                             [this, replica] { cluster_.restart(replica); });
-    }
-
-    void cut_off(simulated_process& process) override {
-        for (std::size_t i = 0; i < cluster_.node_count(); ++i)
-            switch (random_.below(4)) {
-            case 0: break;
-            case 1: cluster_.network(i).cut_off_requests(process); break;
-            case 2: cluster_.network(i).cut_off_replies(process); break;
-            default: cluster_.network(i).cut_off(process);
-            }
-    }
-    void reconnect(simulated_process& process) override {
-        for (std::size_t i = 0; i < cluster_.node_count(); ++i)
-            cluster_.network(i).reconnect(process);
     }
     void stop_faults() override { cluster_.stop_faults(); }
     bool is_agreed() override { return cluster_.is_agreed() && !cluster_.is_moving(); }

@@ -20,7 +20,7 @@ latch_caller::latch_caller(program& program, std::string label, prng random, std
 void latch_caller::begin_wait(std::uint64_t phase, instant since) {
     choose_wait();
     begin_request();
-    wait_id_ = invariants().latches().begin_wait(program_.process(), checker_name_, phase, since,
+    wait_id_ = invariants().latches().begin_wait(program_.process, checker_name_, phase, since,
                                                  wait_kind_ != wait_kind::once);
 }
 
@@ -101,7 +101,7 @@ void latch_waiter::on_completion(const boost::system::error_code& ec) {
     if (is_abandoned_) return;
     complete_wait(ec);
     // A latch at 0 delays nobody, so the user pauses.
-    schedule(instant(random_.between(0, instant(200ms).count())), this, &latch_waiter::rest_now);
+    schedule(random_.between(0ns, instant(200ms)), this, &latch_waiter::rest_now);
 }
 
 void barrier_user::start_request() {

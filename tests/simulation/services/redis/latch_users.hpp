@@ -21,7 +21,7 @@ protected:
     [[nodiscard]] std::vector<std::string> requested_names() const override { return {name_}; }
     void forget_holds() override {}
     [[nodiscard]] client& locks() {
-        return uses_redisson_ ? program_.redisson_locks() : program_.locks();
+        return uses_redisson_ ? program_.redisson_locks() : *program_.locks;
     }
     // A request begins to wait, as in latch_rule.
     void begin_wait(std::uint64_t phase, instant since);

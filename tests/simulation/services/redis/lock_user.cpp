@@ -22,7 +22,7 @@ void lock_user::on_loss() {
     const uncounted_allocations uncounted;
     if (!random_.happens(behaviour().blocks_callback)) return;
     log("blocks the callback of its loss");
-    program_.time().block_callback(instant(random_.between(0, behaviour().longest_block.count())));
+    program_.time.block_callback(random_.between(0ns, behaviour().longest_block));
 }
 
 // Without the injected bug, a shortage does not affect a grant: all of its resources are allocated
@@ -57,7 +57,7 @@ void lock_user::start_request() {
     choose_wait();
     const auto options = choose_options();
     begin_request();
-    request_ = invariants().begin_request(program_.process(), checker_name(name_), options);
+    request_ = invariants().begin_request(program_.process, checker_name(name_), options);
     log("requests " + name_);
     auto handler = cancellable([this](const boost::system::error_code& ec, held_lock lock) {
         on_completion(ec, std::move(lock));
@@ -66,8 +66,7 @@ void lock_user::start_request() {
         program_.locks_for(name_).async_try_acquire(name_, to_try_options(options),
                                                     std::move(handler));
     } else {
-        wait_id_ =
-            invariants().begin_wait(program_.process(), checker_name(name_), options.permits);
+        wait_id_ = invariants().begin_wait(program_.process, checker_name(name_), options.permits);
         program_.locks_for(name_).async_acquire(name_, options, std::move(handler));
     }
     plan_cancellation();
@@ -87,7 +86,7 @@ void lock_user::on_completion(const boost::system::error_code& ec, held_lock loc
     if (behaviour().blocks_callback > 0)
         loss_callback_.emplace(lock_.lost(), [this] { on_loss(); });
     token_ = lock_.token().value();
-    hold_id_ = invariants().note_grant(program_.process(), checker_name(name_), lock_, request_);
+    hold_id_ = invariants().note_grant(program_.process, checker_name(name_), lock_, request_);
     choose_hold_end(request_.ttl);
     work();
 }
@@ -125,7 +124,7 @@ void lock_user::on_downgraded(const boost::system::error_code& ec) {
 }
 
 void lock_user::release() {
-    const bool has_time_left = lock_.safe_until() - program_.time().now() > 100ms;
+    const bool has_time_left = lock_.safe_until() - program_.time.now() > 100ms;
     expects_release_ = has_time_left && !invariants().is_hold_excused(hold_id_) && is_undisturbed();
     invariants().end_hold(hold_id_);
     hold_until_ = scenario_now();

@@ -5,6 +5,9 @@
 
 #include "../../server/spread_servers.hpp"
 
+#include <redis/common/keys.hpp>
+#include <redis/common/redisson_names.hpp>
+
 #include <algorithm>
 #include <array>
 
@@ -21,21 +24,17 @@ constexpr std::array<std::string_view, fault_kind_count> fault_names{
 // The faults of any scenario; the others are planned separately.
 constexpr auto common_kinds = static_cast<std::size_t>(fault_kind::refuse);
 
-instant random_between(prng& random, instant low, instant high) {
-    return instant(random.between(low.count(), high.count()));
-}
-
 // Over several orders of magnitude, so that short and long times are both likely.
 instant random_magnitude(prng& random, instant low, instant high) {
     auto value = low;
     while (value < high && random.happens(0.6))
         value *= 2;
-    return std::min(random_between(random, low, value * 2), high);
+    return std::min(random.between(low, value * 2), high);
 }
 
 void plan_network(server_plan& server, prng& random) {
     auto& net = server.network;
-    net.latency_low = random_between(random, 20us, 100us);
+    net.latency_low = random.between(20us, 100us);
     net.latency_high = net.latency_low + random_magnitude(random, 50us, 2ms);
     net.reply_before_own_push = random.happens(0.5);
     net.pushes_overtake = random.happens(0.5);
@@ -87,7 +86,7 @@ void plan_troubles(plan& result, prng& random) {
         if (!enabled[kind]) continue;
         const auto kind_of_fault = static_cast<fault_kind>(kind);
         for (auto times = random.between(1, 3); times > 0; --times) {
-            fault planned{random_between(random, 10ms, result.horizon), kind_of_fault,
+            fault planned{random.between(10ms, result.horizon), kind_of_fault,
                           choose_length(kind_of_fault, random), random.below(1000)};
             result.faults.push_back(planned);
         }
@@ -137,8 +136,8 @@ void plan_refusals(plan& result, prng& random) {
     for (auto times = random.between(1, 2); times > 0; --times) {
         const auto longest =
             std::clamp<instant>(4 * instant(result.behaviour.longest_ttl), 4s, 12s);
-        const fault planned{random_between(random, 10ms, result.horizon), fault_kind::refuse,
-                            random_between(random, 5ms, longest), random.below(1000)};
+        const fault planned{random.between(10ms, result.horizon), fault_kind::refuse,
+                            random.between(5ms, longest), random.below(1000)};
         result.faults.push_back(planned);
     }
     std::ranges::stable_sort(result.faults, {}, &fault::time);
@@ -218,7 +217,7 @@ void plan_shortages(plan& result, prng& random) {
     for (auto times = random.between(1, 4); times > 0; --times) {
         const auto missing = static_cast<resource>(random.below(resource_count));
         result.shortages.push_back(
-            {random_between(random, 10ms, result.horizon), missing,
+            {random.between(10ms, result.horizon), missing,
              random_magnitude(random, 1ms, missing == resource::memory ? 300ms : 4s),
              random.below(1000)});
     }
@@ -288,8 +287,8 @@ void assign_faults(plan& result, prng& random) {
 void plan_outages(plan& result, prng& random) {
     if (result.has_calm_network || !random.happens(0.7)) return;
     for (auto times = random.between(2, 5); times > 0; --times)
-        result.faults.push_back({random_between(random, 10ms, result.horizon), fault_kind::freeze,
-                                 random_between(random, 300ms, 6s), random.below(1000)});
+        result.faults.push_back({random.between(10ms, result.horizon), fault_kind::freeze,
+                                 random.between(300ms, 6s), random.below(1000)});
     std::ranges::stable_sort(result.faults, {}, &fault::time);
     auto& users = result.behaviour;
     users.holds_too_long = std::max(users.holds_too_long, 0.4);
@@ -366,7 +365,7 @@ plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug) {
     result.program_count = static_cast<std::size_t>(random.between(1, 4));
     result.users_per_program = static_cast<std::size_t>(random.between(1, 3));
     result.name_count = random.happens(0.7) ? 1 : 2;
-    result.horizon = random_between(random, 1s, 6s);
+    result.horizon = random.between(1s, 6s);
     result.reply_timeout = std::array<duration, 3>{300ms, 1s, 5s}[random.below(3)];
     result.shares_keys = random.happens(0.25);
     result.clock_rate_spread = random.happens(0.5) ? 0.004 : 0.0;
@@ -392,6 +391,51 @@ plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug) {
     plan_unanswered_renewals(result);
     note_consequences(result);
     return result;
+}
+
+std::vector<key_space> key_spaces_of(const plan& scenario_plan) {
+    redis::options options;
+    options.layout = scenario_plan.layout;
+    options.reply_timeout = scenario_plan.reply_timeout;
+    options.connect_timeout = 300ms;  // affects only the time limit of a latch's step
+    if (scenario_plan.shares_keys) options.key = "{name}";
+    std::vector<key_space> all;
+    for (std::uint32_t database = 0; database < scenario_plan.database_count; ++database) {
+        options.database = database;
+        all.push_back({options, database == 0 ? "" : "/" + std::to_string(database)});
+    }
+    if (scenario_plan.has_other_namespace) {
+        options.database = 0;
+        options.name_space = "other";
+        all.push_back({options, "@other"});
+    }
+    return all;
+}
+
+std::vector<std::string> names_of(const plan& scenario_plan) {
+    constexpr std::array plain{"gate", "door", "yard", "attic"};
+    std::vector<std::string> result(plain.begin(), plain.begin() + scenario_plan.name_count);
+    if (scenario_plan.has_all_modes) result.emplace_back(read_write_name);
+    const bool is_native = scenario_plan.layout == redis::key_layout::native;
+    if (is_native ? scenario_plan.has_all_modes : scenario_plan.has_semaphore)
+        result.emplace_back(semaphore_name);
+    if (scenario_plan.has_plain_semaphore) result.emplace_back(plain_semaphore_name);
+    if (scenario_plan.has_fair_lock) result.emplace_back(fair_name);
+    return result;
+}
+
+lock_keys keys_in(const key_space& space, std::string_view name) {
+    const auto& options = space.options;
+    if (options.layout == redis::key_layout::native) {
+        const auto keys =
+            redis::key_scheme(options.name_space, options.key, options.database).keys_of(name);
+        return {std::string(keys.lock()),    std::string(keys.fence()),
+                std::string(keys.queue()),   std::string(keys.waiters()),
+                std::string(keys.holders()), std::string(keys.details())};
+    }
+    const auto names = redis::redisson::naming("").names_of(name);
+    return {names.lock,     names.counter,  names.queue,
+            names.timeouts, names.presence, names.lent_permits};
 }
 
 }  // namespace pawl::simulation

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The scenario of one seed: its programs and users, and the faults and their times. Each seed
-// enables a few random faults ("swarm testing", Groce et al., ISSTA 2012), because a scenario with
-// all faults at once would hide errors.
+// The scenario of one seed: its programs and users, their names, key spaces and keys, and the
+// faults and their times. Each seed enables a few random faults ("swarm testing", Groce et al.,
+// ISSTA 2012), because a scenario with all faults at once would hide errors.
 #pragma once
 
 #include "../../bugs/script_bugs.hpp"
@@ -13,6 +13,7 @@
 #include <pawl/redis.hpp>
 #include <redis/common/limits.hpp>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -154,5 +155,51 @@ inline constexpr std::string_view latch_name = "steps", barrier_name = "turns";
 inline constexpr std::uint32_t barrier_parties = 2;
 
 [[nodiscard]] plan make_plan(std::uint64_t seed, redis::key_layout layout, injected_bug bug);
+
+// The keys of a lock, in either layout.
+struct lock_keys {
+    std::string lock, fence, queue, waiters, holders, details;
+
+    [[nodiscard]] std::array<std::string_view, 6> all() const noexcept {
+        return {lock, fence, queue, waiters, holders, details};
+    }
+};
+
+// A database or a namespace of the server. The same name in two key spaces is two different locks
+// or latches.
+struct key_space {
+    redis::options options;
+    std::string label;  // "", "/1", "@other"
+
+    // The checker's name, which is unique over all key spaces.
+    [[nodiscard]] std::string checker_name(std::string_view name) const {
+        return std::string(name) + label;
+    }
+    [[nodiscard]] std::vector<std::string> checker_name(
+        const std::vector<std::string>& names) const {
+        std::vector<std::string> result;
+        for (const auto& name : names)
+            result.push_back(checker_name(name));
+        return result;
+    }
+    // Redisson has databases but no namespaces.
+    [[nodiscard]] std::string redisson_label() const {
+        return "/" + std::to_string(options.database) + " of Redisson";
+    }
+    [[nodiscard]] redis::options redisson_options() const {
+        redis::options result;
+        result.layout = redis::key_layout::redisson;
+        result.database = options.database;
+        result.reply_timeout = options.reply_timeout;
+        result.connect_timeout = options.connect_timeout;
+        return result;
+    }
+};
+
+// What the programs of a scenario use.
+[[nodiscard]] std::vector<key_space> key_spaces_of(const plan& scenario_plan);
+[[nodiscard]] std::vector<std::string> names_of(const plan& scenario_plan);
+// In Redisson's layout, the keys with the most similar content.
+[[nodiscard]] lock_keys keys_in(const key_space& space, std::string_view name);
 
 }  // namespace pawl::simulation

@@ -3,7 +3,6 @@
 
 #include "program.hpp"
 
-#include "../../world/single_client_process.hpp"
 #include "latch_users.hpp"
 #include "lock_user.hpp"
 #include "set_user.hpp"
@@ -21,7 +20,14 @@ namespace asio = boost::asio;
 namespace pawl::simulation {
 namespace {
 
-time_point random_start(prng& random) {
+// As it is after so many choices: arguments are evaluated in any order.
+prng after(prng random, int choices) {
+    while (choices-- > 0)
+        static_cast<void>(random.next());
+    return random;
+}
+
+time_point random_start(prng random) {
     return time_point(duration(random.between(0, 1'000'000'000'000)));
 }
 
@@ -34,19 +40,19 @@ constexpr std::size_t undo_memory = 4096;
 // The memory of the executor, which outlives its client.
 constexpr std::size_t remaining_memory = 1024;
 
-double random_rate(prng& random, double most) {
+double random_rate(prng random, double most) {
     return 1 + most * static_cast<double>(random.between(-1000, 1000)) / 1000;
 }
 
 }  // namespace
 
-program::program(const scenario_context& context, client_kind kind, std::string label, prng random)
-    : context_(context),
-      label_(std::move(label)),
-      random_(random),
-      process_(context.loop, random_start(random_),
-               random_rate(random_, context.scenario_plan.clock_rate_spread)),
-      time_(process_, random_.fork()) {
+program::program(const scenario_context& context, client_kind kind, std::string name,
+                 const prng& random)
+    : simulated_program(context.loop, std::move(name), random_start(after(random, 1)),
+                        random_rate(random, context.scenario_plan.clock_rate_spread),
+                        after(random, 2).fork()),
+      context_(context),
+      random_(after(random, 3)) {
     if (kind == client_kind::java)
         make_java_client();
     else
@@ -62,15 +68,15 @@ void program::make_java_client() {
             ? behaviour.longest_ttl
             : duration(
                   random_.between(behaviour.shortest_ttl.count(), behaviour.longest_ttl.count())));
-    java_ = std::make_unique<java_client>(*context_.servers.front(), process_, time_,
+    java_ = std::make_unique<java_client>(*context_.servers.front(), process, time,
                                           context_.space.options, context_.scenario_plan.bug);
 }
 
 void program::make_pawl_clients() {
-    if (context_.scenario_plan.bug == injected_bug::callbacks_on_one_thread) time_.use_one_thread();
-    if (context_.scenario_plan.bug == injected_bug::wait_without_timer) time_.use_lost_timers();
-    const allocation_scope the_library(&process_.resources().memory());
-    make_client(client_, context_.space.options);
+    if (context_.scenario_plan.bug == injected_bug::callbacks_on_one_thread) time.use_one_thread();
+    if (context_.scenario_plan.bug == injected_bug::wait_without_timer) time.use_lost_timers();
+    const allocation_scope the_library(&process.resources().memory());
+    make_client(locks, context_.space.options);
     if (context_.scenario_plan.has_redisson_latches)
         make_client(redisson_, context_.space.redisson_options());
     auto read_write = context_.space.options;
@@ -84,9 +90,9 @@ void program::make_pawl_clients() {
 
 void program::make_client(std::optional<client>& place, const redis::options& options) {
     const auto& scenario_plan = context_.scenario_plan;
-    const auto named = client_options_for(label_, time_);
-    place.emplace(process_.get_executor(),
-                  simulated_service(context_.servers, process_, options, scenario_plan.limits,
+    const auto named = client_options_for(label, time);
+    place.emplace(process.get_executor(),
+                  simulated_service(context_.servers, process, options, scenario_plan.limits,
                                     scenario_plan.bug),
                   named);
 }
@@ -95,7 +101,7 @@ program::~program() = default;
 
 void program::start(std::size_t users) {
     for (std::size_t i = 0; i < users; ++i) {
-        const auto name = label_ + static_cast<char>('a' + static_cast<char>(i));
+        const auto name = label + static_cast<char>('a' + static_cast<char>(i));
         if (is_java()) {
             users_.push_back(std::make_unique<java_user>(*this, name, random_.fork(), i + 1));
             users_.back()->start();
@@ -113,9 +119,9 @@ void program::start(std::size_t users) {
 }
 
 void program::add_latch_users() {
-    const auto add = [this]<class User>(std::type_identity<User>, const char* label,
+    const auto add = [this]<class User>(std::type_identity<User>, const char* suffix,
                                         bool redisson) {
-        users_.push_back(std::make_unique<User>(*this, label_ + label, random_.fork(), redisson));
+        users_.push_back(std::make_unique<User>(*this, label + suffix, random_.fork(), redisson));
         users_.back()->start();
     };
     constexpr std::type_identity<latch_user> user;
@@ -123,7 +129,7 @@ void program::add_latch_users() {
     add(user, "steps", false);
     if (!context_.scenario_plan.has_latch_waiters) return;
     add(waiter, "waits", false);
-    users_.push_back(std::make_unique<barrier_user>(*this, label_ + "turns", random_.fork()));
+    users_.push_back(std::make_unique<barrier_user>(*this, label + "turns", random_.fork()));
     users_.back()->start();
     if (!context_.scenario_plan.has_redisson_latches) return;
     add(user, "java steps", true);
@@ -131,23 +137,23 @@ void program::add_latch_users() {
 }
 
 void program::pause() {
-    context_.log.write(label_ + " stopped");
-    process_.pause();
+    context_.log.write(label + " stopped");
+    process.pause();
 }
 
 void program::resume() {
-    if (!is_alive_ || !process_.is_paused()) return;
-    context_.log.write(label_ + " continues");
-    process_.resume();
+    if (!is_alive_ || !process.is_paused()) return;
+    context_.log.write(label + " continues");
+    process.resume();
 }
 
 void program::crash() {
-    context_.log.write(label_ + " killed");
+    context_.log.write(label + " killed");
     is_alive_ = false;
-    process_.pause();
+    process.pause();
     for (auto* server : context_.servers)
-        server->ban(process_);
-    context_.invariants.note_crash(process_);
+        server->ban(process);
+    context_.invariants.note_crash(process);
     for (const auto& user : users_)
         user->abandon();
 }
@@ -158,7 +164,7 @@ void program::finish() {
 }
 
 void program::stop_waiting() {
-    process_.post([this] {
+    process.post([this] {
         for (const auto& each : users_)
             each->stop_waiting();
     });
@@ -179,36 +185,35 @@ void program::force_release(const std::string& name, bool by_token) {
             if (is_alive_) send_force_release(name, token);
         });
     };
-    process_.post([this, name, decide] {
-        if (client_)
-            client_->async_inspect(name, asio::bind_executor(process_.get_executor(), decide));
+    process.post([this, name, decide] {
+        if (locks) locks->async_inspect(name, asio::bind_executor(process.get_executor(), decide));
     });
 }
 
 void program::send_force_release(const std::string& name, fencing_token expected) {
     if (!is_java())
-        context_.invariants.note_force(process_, context_.space.checker_name(name),
+        context_.invariants.note_force(process, context_.space.checker_name(name),
                                        expected ? expected.value() : any_token);
     auto handler = [this](const boost::system::error_code& ec, bool released) {
         const uncounted_allocations uncounted;
-        context_.log.write(label_ + " force_release: " +
+        context_.log.write(label + " force_release: " +
                            (ec         ? ec.message()
                             : released ? "released"
                                        : "no holder"));
     };
-    process_.post([this, name, expected, handler] {
-        if (client_)
-            client_->async_force_release(name, expected,
-                                         asio::bind_executor(process_.get_executor(), handler));
+    process.post([this, name, expected, handler] {
+        if (locks)
+            locks->async_force_release(name, expected,
+                                       asio::bind_executor(process.get_executor(), handler));
     });
 }
 
 void program::check_losses() const {
-    for (const auto& [locks, seen] : losses_) {
-        const auto counted = locks->statistics();
+    for (const auto& [counting, seen] : losses_) {
+        const auto counted = counting->statistics();
         if (counted.losses + counted.late_releases < seen)
             context_.invariants.fail(
-                "I17", label_ + " has counted " + std::to_string(counted.losses) + " losses and " +
+                "I17", label + " has counted " + std::to_string(counted.losses) + " losses and " +
                            std::to_string(counted.late_releases) +
                            " late releases, and its users have seen " + std::to_string(seen));
     }
@@ -217,21 +222,20 @@ void program::check_losses() const {
 // The memory of Java programs is not examined.
 void program::run_out_of(resource kind) {
     if (is_java()) return;
-    context_.log.write(label_ + " runs out of " + std::string(to_string(kind)));
-    process_.resources().run_out_of(kind);
+    context_.log.write(label + " runs out of " + std::string(to_string(kind)));
+    process.resources().run_out_of(kind);
 }
 
 void program::recover() {
-    if (!process_.resources().has_ever_run_short()) return;
-    context_.log.write(label_ + " has all resources again");
-    process_.resources().recover();
+    if (!process.resources().has_ever_run_short()) return;
+    context_.log.write(label + " has all resources again");
+    process.resources().recover();
 }
 
 // While the server is silent, undos accumulate up to the client's limit.
 std::size_t program::most_undos() const {
-    return std::min(process_.hold_requests(),
-                    client_count() * context_.servers.size() *
-                        (2 * context_.scenario_plan.limits.max_undos + 1));
+    return std::min(process.hold_requests(), client_count() * context_.servers.size() *
+                                                 (2 * context_.scenario_plan.limits.max_undos + 1));
 }
 
 std::size_t program::idle_client_memory() const {
@@ -240,36 +244,36 @@ std::size_t program::idle_client_memory() const {
 
 void program::check_memory() const {
     if (is_java()) return;
-    const auto bytes = process_.resources().memory().bytes();
+    const auto bytes = process.resources().memory().bytes();
     const auto undos = most_undos();
     const auto most = client_count() * idle_client_memory() + users_.size() * request_memory +
                       undos * undo_memory;
     if (bytes > most)
-        context_.invariants.fail("I16", label_ + " has " + std::to_string(bytes) + " bytes for " +
+        context_.invariants.fail("I16", label + " has " + std::to_string(bytes) + " bytes for " +
                                             std::to_string(users_.size()) + " users and at most " +
                                             std::to_string(undos) + " undos");
 }
 
 void program::check_idle_memory() const {
     if (is_java()) return;
-    const auto bytes = process_.resources().memory().bytes();
+    const auto bytes = process.resources().memory().bytes();
     // The undo of a Semaphore's request is kept and repeated for a day.
     const auto undo_bytes = semaphore_ ? most_undos() * undo_memory : 0;
     if (bytes > client_count() * idle_client_memory() + undo_bytes)
         context_.invariants.fail("I16",
-                                 label_ + " has no users and " + std::to_string(bytes) + " bytes");
+                                 label + " has no users and " + std::to_string(bytes) + " bytes");
 }
 
 void program::check_no_memory() const {
     if (is_java()) return;
-    const auto bytes = process_.resources().memory().bytes();
+    const auto bytes = process.resources().memory().bytes();
     if (bytes > remaining_memory)
         context_.invariants.fail("I16",
-                                 label_ + " has no client and " + std::to_string(bytes) + " bytes");
+                                 label + " has no client and " + std::to_string(bytes) + " bytes");
 }
 
 void program::dismiss_users() {
-    process_.post([this] {
+    process.post([this] {
         const uncounted_allocations uncounted;
         for (const auto& user : users_)
             user->abandon();
@@ -277,10 +281,10 @@ void program::dismiss_users() {
 }
 
 void program::close_clients() {
-    process_.resume();
+    process.resume();
     dismiss_users();
-    process_.post([this] {
-        client_.reset();
+    process.post([this] {
+        locks.reset();
         redisson_.reset();
         read_write_.reset();
         semaphore_.reset();

@@ -5,11 +5,8 @@
 #pragma once
 
 #include "../../invariants/checker.hpp"
-#include "../../kernel/virtual_runtime.hpp"
-#include "scenario_names.hpp"
-
-#include <pawl/client.hpp>
-#include <pawl/redis.hpp>
+#include "../../world/simulated_program.hpp"
+#include "plan.hpp"
 
 #include <map>
 #include <memory>
@@ -33,10 +30,11 @@ struct scenario_context {
     const std::vector<std::string>& names;
 };
 
-class program {
+class program : public simulated_program {
 public:
     enum class client_kind : std::uint8_t { pawl, java };
-    program(const scenario_context& context, client_kind kind, std::string label, prng random);
+    program(const scenario_context& context, client_kind kind, std::string name,
+            const prng& random);
     ~program();
 
     void start(std::size_t users);
@@ -61,24 +59,21 @@ public:
     void check_memory() const;
     void check_idle_memory() const;
     void check_no_memory() const;
-    [[nodiscard]] std::size_t pending_timers() const noexcept { return time_.pending_timers(); }
+    [[nodiscard]] std::size_t pending_timers() const noexcept { return time.pending_timers(); }
 
     // A user of this client has seen the loss of its hold.
-    void note_loss(const client& locks) {
+    void note_loss(const client& used) {
         const uncounted_allocations uncounted;
-        ++losses_[&locks];
+        ++losses_[&used];
     }
     // The clients have counted the losses that their users have seen.
     void check_losses() const;
 
     [[nodiscard]] bool is_alive() const noexcept { return is_alive_; }
-    [[nodiscard]] simulated_process& process() noexcept { return process_; }
-    [[nodiscard]] virtual_runtime& time() noexcept { return time_; }
-    [[nodiscard]] client& locks() noexcept { return *client_; }
     // Redisson's read-write lock and its Semaphore need clients of their own.
     [[nodiscard]] client& locks_for(std::string_view name) noexcept {
         if (semaphore_ && name == plain_semaphore_name) return *semaphore_;
-        return read_write_ && name == read_write_name ? *read_write_ : *client_;
+        return read_write_ && name == read_write_name ? *read_write_ : *locks;
     }
     [[nodiscard]] client& redisson_locks() noexcept { return *redisson_; }
     [[nodiscard]] bool is_java() const noexcept { return java_ != nullptr; }
@@ -86,7 +81,6 @@ public:
     // Redisson's lockWatchdogTimeout.
     [[nodiscard]] duration watchdog_timeout() const noexcept { return watchdog_timeout_; }
     [[nodiscard]] const scenario_context& context() const noexcept { return context_; }
-    [[nodiscard]] const std::string& label() const noexcept { return label_; }
 
 private:
     void make_pawl_clients();
@@ -101,11 +95,7 @@ private:
     }
 
     const scenario_context context_;
-    const std::string label_;
     prng random_;
-    simulated_process process_;
-    virtual_runtime time_;
-    std::optional<client> client_;
     std::optional<client>
         redisson_;  // of the same database, if the scenario has Redisson's latches
     std::optional<client> read_write_, semaphore_;

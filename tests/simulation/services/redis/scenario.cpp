@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "scenario.hpp"
-
-#include "scenario_names.hpp"
+// The scenario of one seed with one server or several: programs, users and servers, from the start
+// until all have ended.
+#include "../../kernel/process_resources.hpp"
+#include "../scenarios.hpp"
+#include "program.hpp"
 #include "server_faults.hpp"
 #include "simulated_operator.hpp"
 
@@ -221,14 +223,14 @@ void scenario::inject_program_fault(const fault& fault) {
     switch (fault.kind) {
     case fault_kind::cut_off:
         for (auto* server : servers_of(fault)) {
-            server->cut_off(program.process());
+            server->cut_off(program.process);
             loop_.schedule_after(fault.length,
-                                 [server, &program] { server->reconnect(program.process()); });
+                                 [server, &program] { server->reconnect(program.process); });
         }
         return;
     case fault_kind::break_all:
         for (auto* server : servers_of(fault))
-            server->break_all(program.process());
+            server->break_all(program.process);
         return;
     case fault_kind::pause:
         program.pause();
@@ -285,7 +287,7 @@ void scenario::end_faults() {
     for (const auto& program : programs_) {
         if (!program->is_alive()) continue;
         for (auto* server : servers_)
-            server->reconnect(program->process());
+            server->reconnect(program->process);
         program->recover();
         program->resume();
         program->finish();
@@ -383,7 +385,7 @@ void scenario::close_everything() {
         program->check_no_memory();
     for (const auto& program : programs_)
         if (program->pending_timers() != 0)
-            invariants_.fail("I7", program->label() + " left a timer behind");
+            invariants_.fail("I7", program->label + " left a timer behind");
 }
 
 scenario_result scenario::run() {

@@ -4,7 +4,6 @@
 #include "server_faults.hpp"
 
 #include "../../server/refusals.hpp"
-#include "scenario_names.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../../invariants/facts.hpp"
-#include "scenario_names.hpp"
+#include "plan.hpp"
 
 #include <string>
 #include <vector>

@@ -20,7 +20,7 @@ namespace pawl::simulation {
 set_user::set_user(program& program, std::string label, prng random)
     : simulated_user(program, std::move(label), random),
       has_owner_(random_.happens(behaviour().uses_owner)) {
-    if (has_owner_) owner_.emplace(program_.locks());
+    if (has_owner_) owner_.emplace(*program_.locks);
 }
 
 void set_user::end_holds() {
@@ -63,16 +63,15 @@ void set_user::start_request() {
     choose_wait();
     options_ = choose_options();
     scenario_began_at_ = scenario_now();
-    program_began_at_ = program_.time().now();
+    program_began_at_ = program_.time.now();
     if (owner_ && random_.happens(0.5)) return request_first();
     request_all();
 }
 
 void set_user::request_first() {
     const auto& name = sorted_names_[random_.below(sorted_names_.size())];
-    requested_at_ = program_.time().now();
-    requests_.assign(1,
-                     invariants().begin_request(program_.process(), checker_name(name), options_));
+    requested_at_ = program_.time.now();
+    requests_.assign(1, invariants().begin_request(program_.process, checker_name(name), options_));
     log("requests " + name);
     owner_->async_try_acquire(
         name, to_try_options(options_),
@@ -89,7 +88,7 @@ void set_user::on_first_completion(const boost::system::error_code& ec, held_loc
     if (lock) {
         first_ = std::move(lock);
         const auto name = std::string(first_.name());
-        first_hold_id_ = invariants().note_grant(program_.process(), checker_name(name), first_,
+        first_hold_id_ = invariants().note_grant(program_.process, checker_name(name), first_,
                                                  requests_.front());
         // With a held lock, an endless wait could be a deadlock.
         if (wait_kind_ == wait_kind::endless) wait_kind_ = wait_kind::limited;
@@ -104,10 +103,10 @@ void set_user::request_all() {
     std::string text;
     for (const auto& name : sorted_names_)
         requests_.push_back(
-            invariants().begin_request(program_.process(), checker_name(name), options_));
+            invariants().begin_request(program_.process, checker_name(name), options_));
     for (const auto& name : names_)
         text += " " + name;
-    invariants().sets().begin_request(program_.process(), checker_names());
+    invariants().sets().begin_request(program_.process, checker_names());
     log("requests all of" + text);
     send_request(options_);
     plan_cancellation();
@@ -120,21 +119,21 @@ void set_user::send_request(const lock_options& options) {
     const auto bug = program_.context().scenario_plan.bug;
     if (is_acquire_all_bug(bug) && wait_kind_ != wait_kind::once) {
         faulty_attempts_.push_back(std::make_shared<faulty_acquire_all>(
-            program_.locks(), program_.time(), bug, in_program(complete)));
+            *program_.locks, program_.time, bug, in_program(complete)));
         auto& names = bug == injected_bug::set_in_callers_order ? names_ : sorted_names_;
         names.resize(sorted_names_.size());
         return faulty_attempts_.back()->start(names, options, cancellation_->slot(),
-                                              program_.process().get_executor());
+                                              program_.process.get_executor());
     }
     auto handler = cancellable(complete);
     if (wait_kind_ == wait_kind::once && owner_) {
         owner_->async_try_acquire_all(names_, to_try_options(options), std::move(handler));
     } else if (wait_kind_ == wait_kind::once) {
-        program_.locks().async_try_acquire_all(names_, to_try_options(options), std::move(handler));
+        program_.locks->async_try_acquire_all(names_, to_try_options(options), std::move(handler));
     } else if (owner_) {
         owner_->async_acquire_all(names_, options, std::move(handler));
     } else {
-        program_.locks().async_acquire_all(names_, options, std::move(handler));
+        program_.locks->async_acquire_all(names_, options, std::move(handler));
     }
 }
 
@@ -143,7 +142,7 @@ bool set_user::is_expected_set_error(const boost::system::error_code& ec) const 
     if (ec != make_error_code(errc::lost)) return is_expected_error(ec);
     const auto most =
         options_.max_hold - drift(options_.max_hold) - core::loss_lead_time(options_.ttl);
-    const bool too_long = program_.time().now() - program_began_at_ >= most;
+    const bool too_long = program_.time.now() - program_began_at_ >= most;
     return too_long || !has_calm_servers() || !is_undisturbed() ||
            invariants().facts().had_fault_since(checker_names(), scenario_began_at_);
 }
@@ -155,12 +154,12 @@ void set_user::on_completion(const boost::system::error_code& ec, held_locks all
         invariants().fail("I6", label_ + " got neither a lock nor an error");
     // At the end of its time a request only tries, and a try may take this long.
     const auto silence = program_.context().space.options.reply_timeout;
-    const bool in_time = program_.time().now() - requested_at_ <= wait_ + silence + 1s;
+    const bool in_time = program_.time.now() - requested_at_ <= wait_ + silence + 1s;
     if (wait_kind_ == wait_kind::limited && is_undisturbed() && !in_time)
         invariants().fail("I6", label_ + " waited for a set beyond its limit");
     if (ec && all) invariants().fail("I8", label_ + " got locks and an error");
     if (all) accept_set(std::move(all));
-    invariants().sets().end_request(program_.process(), checker_names());
+    invariants().sets().end_request(program_.process, checker_names());
     if (!set_) return release_handles();
     choose_hold_end(requests_.front().ttl);
     work();
@@ -169,7 +168,7 @@ void set_user::on_completion(const boost::system::error_code& ec, held_locks all
 void set_user::accept_set(held_locks all) {
     set_ = std::move(all);
     released_holds_.clear();
-    invariants().sets().check_granted(program_.process(), set_, sorted_names_);
+    invariants().sets().check_granted(program_.process, set_, sorted_names_);
     auto name = sorted_names_.begin();
     auto request = requests_.begin();
     for (const held_lock& lock : set_) {
@@ -179,7 +178,7 @@ void set_user::accept_set(held_locks all) {
             hold_ids_.push_back(reenter(lock));
         else
             hold_ids_.push_back(
-                invariants().note_grant(program_.process(), checker_name(*name), lock, *request));
+                invariants().note_grant(program_.process, checker_name(*name), lock, *request));
         ++name;
         ++request;
     }
@@ -213,7 +212,7 @@ void set_user::work_with(const held_lock& lock, hold_id& id) {
 }
 
 void set_user::release() {
-    const bool has_time_left = set_.safe_until() - program_.time().now() > 100ms;
+    const bool has_time_left = set_.safe_until() - program_.time.now() > 100ms;
     const auto undisturbed = [this](auto id) {
         return id != 0 && !invariants().is_hold_excused(id);
     };
@@ -237,7 +236,7 @@ void set_user::release() {
 void set_user::on_released(release_result result) {
     log(std::string("released all: ") + to_string(result));
     invariants().check_release({checker_names(), released_holds_, expects_release_, hold_until_,
-                                result, is_loss_told(set_, program_.locks())});
+                                result, is_loss_told(set_, *program_.locks)});
     release_handles();
 }
 
@@ -248,7 +247,7 @@ void set_user::release_handles() {
 }
 
 void set_user::release_first() {
-    const bool has_time_left = first_.safe_until() - program_.time().now() > 100ms;
+    const bool has_time_left = first_.safe_until() - program_.time.now() > 100ms;
     const auto id = std::exchange(first_hold_id_, 0);
     const bool sure =
         has_time_left && id != 0 && !invariants().is_hold_excused(id) && is_undisturbed();
@@ -259,7 +258,7 @@ void set_user::release_first() {
         log(std::string("released: ") + to_string(result));
         const std::string name(first_.name());
         const released_hold released{first_.token().value(), options_.mode};
-        const bool was_told = is_loss_told(first_, program_.locks());
+        const bool was_told = is_loss_told(first_, *program_.locks);
         invariants().check_release(
             {{checker_name(name)}, {released}, sure, called, result, was_told});
         first_ = {};

@@ -4,7 +4,6 @@
 #include "simulated_operator.hpp"
 
 #include "../../java/java_scripts.hpp"
-#include "scenario_names.hpp"
 #include "simulated_user.hpp"
 
 #include <string>
@@ -66,7 +65,7 @@ void simulated_operator::repair_semaphores(bool faults_ended) {
         if (!ended_programs_.contains(program.get())) continue;
         const auto& space = program->context().space;
         add_permits(space, invariants_.forget_lost_permits(space.checker_name(plain_semaphore_name),
-                                                           program->process()));
+                                                           program->process));
     }
     ended_programs_ = std::move(ended);
 }

@@ -35,7 +35,7 @@ void simulated_user::rest() {
     // Even a fast user pauses sometimes, because a thousand equal rounds find few errors.
     const auto most = request_number_ % 16 == 15 ? std::max<instant>(behaviour().longest_idle, 1s)
                                                  : behaviour().longest_idle;
-    schedule(instant(random_.between(0, most.count())), this, &simulated_user::start_request);
+    schedule(random_.between(0ns, most), this, &simulated_user::start_request);
 }
 
 void simulated_user::finish() {
@@ -87,7 +87,7 @@ void simulated_user::begin_request() {
     ++request_number_;
     is_waiting_ = true;
     is_cancelled_ = false;
-    requested_at_ = program_.time().now();
+    requested_at_ = program_.time.now();
     cancellation_ = std::make_unique<asio::cancellation_signal>();
 }
 
@@ -105,8 +105,7 @@ void simulated_user::plan_cancellation() {
     cancelled_request_ = request_number_;
     // At every await point: at once, during the request, or in the queue.
     const auto most = random_.happens(0.5) ? 3ms : 800ms;
-    schedule(instant(random_.between(0, instant(most).count())), this,
-             &simulated_user::cancel_if_current);
+    schedule(random_.between(0ns, instant(most)), this, &simulated_user::cancel_if_current);
 }
 
 void simulated_user::cancel_if_current() {
@@ -129,7 +128,7 @@ bool simulated_user::has_calm_servers() const {
 
 bool simulated_user::was_refused() const {
     const auto& scenario_plan = program_.context().scenario_plan;
-    const auto since = program_.process().instant_of(requested_at_);
+    const auto since = program_.process.instant_of(requested_at_);
     return std::ranges::any_of(requested_names(), [&](const auto& name) {
         return scenario_plan.server_plan_of(name).runs_out_of_memory ||
                invariants().facts().was_refusing_since(scenario_plan.server_of(name), since);
@@ -137,12 +136,12 @@ bool simulated_user::was_refused() const {
 }
 
 bool simulated_user::is_expected_error(const boost::system::error_code& ec) const {
-    const auto now = program_.time().now();
+    const auto now = program_.time.now();
     const bool too_long = wait_kind_ == wait_kind::limited && now - requested_at_ >= wait_;
     if (ec == make_error_code(errc::timed_out)) return too_long;
     if (ec == asio::error::operation_aborted) return is_cancelled_;
     if (ec == make_error_code(errc::exhausted))
-        return program_.process().resources().has_ever_run_short();
+        return program_.process.resources().has_ever_run_short();
     const bool disturbed = !has_calm_servers() || !is_undisturbed();
     // The server refuses, or the undo queue is full.
     if (ec == make_error_code(errc::unavailable))
@@ -155,7 +154,7 @@ bool simulated_user::is_expected_error(const boost::system::error_code& ec) cons
 void simulated_user::choose_hold_end(duration ttl) {
     const auto most =
         random_.happens(behaviour().holds_too_long) ? instant(2 * ttl) : behaviour().longest_hold;
-    hold_until_ = scenario_now() + instant(random_.between(0, most.count()));
+    hold_until_ = scenario_now() + random_.between(0ns, most);
 }
 
 instant simulated_user::next_work_delay() {

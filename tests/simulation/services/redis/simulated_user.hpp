@@ -50,7 +50,7 @@ protected:
     template <class Self>
     void schedule(instant delay, Self* self, void (Self::*method)()) {
         program_.context().loop.schedule_after(delay, [this, self, method] {
-            program_.process().post([this, self, method] {
+            program_.process.post([this, self, method] {
                 const uncounted_allocations uncounted;
                 if (!is_abandoned_) (self->*method)();
             });
@@ -59,7 +59,7 @@ protected:
     // A handler of the user in its program, whose allocations are not counted for the library.
     template <class F>
     auto in_program(F work) {
-        return boost::asio::bind_executor(program_.process().get_executor(),
+        return boost::asio::bind_executor(program_.process.get_executor(),
                                           [work = std::move(work)](auto&&... results) mutable {
                                               const uncounted_allocations uncounted;
                                               work(std::forward<decltype(results)>(results)...);
@@ -110,8 +110,8 @@ protected:
     }
     // The program was never paused and never short of a resource.
     [[nodiscard]] bool is_undisturbed() const {
-        return program_.process().resumed_at() == instant{} &&
-               !program_.process().resources().has_ever_run_short();
+        return program_.process.resumed_at() == instant{} &&
+               !program_.process.resources().has_ever_run_short();
     }
 
     program& program_;

@@ -11,11 +11,6 @@ using namespace std::chrono_literals;
 namespace pawl::simulation {
 namespace {
 
-// Of two holds at the same time, the later one may be beside the earlier one.
-bool may_share(const believed_hold& first, const believed_hold& second) {
-    return second.is_reader() && first.is_shared_at(second.granted_at);
-}
-
 // Readers may have the token of other readers, and of a writer that became one.
 bool may_have_one_token(const believed_hold& first, const believed_hold& second) {
     return first.shared_since && second.shared_since && (first.is_reader() || second.is_reader());
@@ -79,12 +74,12 @@ void redlock_checker::check_pair(const believed_hold& first, const believed_hold
         // They were requested at the same time.
         const bool overlap =
             first.granted_at <= second.granted_at && first.is_believed_at(second.granted_at);
-        if (overlap && !may_share(first, second) && !is_excused(first, second))
+        if (overlap && !second.may_join(first) && !is_excused(first, second))
             fail("two holders of " + pair);
         return;
     }
     if (are_tokens_judged && first.token > second.token) fail("a token went back: " + pair);
-    if (first.is_believed_at(second.granted_at) && !may_share(first, second) &&
+    if (first.is_believed_at(second.granted_at) && !second.may_join(first) &&
         !is_excused(first, second))
         fail("two holders of " + pair);
 }
@@ -93,7 +88,7 @@ void redlock_checker::check_pair(const believed_hold& first, const believed_hold
 // now, so the earlier hold cannot be renewed.
 void redlock_checker::check_overtaken(const believed_hold& first, const believed_hold& second) {
     const auto told_by = second.granted_at + longest_lease_ + longest_delay_;
-    if (!may_share(first, second) && have_tokens(first, second) && first.token < second.token &&
+    if (!second.may_join(first) && have_tokens(first, second) && first.token < second.token &&
         first.granted_at <= second.granted_at && told_by < loop_.now() &&
         first.is_believed_at(told_by) && !was_paused(first.program, second.requested_at))
         fail("a hold of " + first.name + " goes on after a later grant at " +
@@ -114,8 +109,7 @@ void redlock_checker::check_release(const reported_release& release) {
     const auto& ended = *release.hold;
     for (const auto& each : all())
         if (each->name == ended.name && have_tokens(ended, *each) && each->token > ended.token &&
-            each->granted_at < release.asked_at && !may_share(ended, *each) &&
-            !may_share(*each, ended))
+            each->granted_at < release.asked_at && !each->may_join(ended) && !ended.may_join(*each))
             fail("the release of a hold of " + ended.name + " says '" + to_string(release.result) +
                  "' after a later grant at " + std::to_string(each->granted_at / 1ms));
 }

@@ -29,7 +29,7 @@ void redlock_scenario::disturb() {
     if (plan_.pauses && random_.happens(0.5)) stop_a_program(100ms, 5s);
     if (plan_.forces && random_.happens(0.7)) force_a_release();
     for (int i = 0; plan_.judges_releases && i < 6; ++i) {
-        loop_.run_for(random_time(50ms, 400ms));
+        loop_.run_for(random_.between(50ms, 400ms));
         force_a_release();
     }
     if (plan_.restarts_set && random_.happens(0.3)) begin_set_anew();
@@ -43,7 +43,7 @@ void redlock_scenario::replace_a_server() {
         processes.push_back(&each->process);
     if (random_.happens(0.6)) nodes_.replace_a_server(processes);
     for (int i = 0; i < 4; ++i)
-        loop_.schedule_after(random_time(0ms, 2s), [this] { nodes_.change_routes(); });
+        loop_.schedule_after(random_.between(0ms, 2s), [this] { nodes_.change_routes(); });
 }
 
 // It must get no lock, and take none from those who have it.
@@ -92,10 +92,10 @@ void redlock_scenario::force_a_release_by_token(program& by, const std::string& 
             const auto token = shown.held_by->token;
             trace::line(trace_) << by.label << " sees token "
                                 << static_cast<std::int64_t>(token.value()) << " of " << name;
-            loop_.schedule_after(random_time(0ms, 800ms),
+            loop_.schedule_after(random_.between(0ms, 800ms),
                                  [this, &by, name, token] { force(by, name, token); });
         };
-        by.locks->async_inspect(name, asio::bind_executor(by.process.get_executor(), decide));
+        by.locks->async_inspect(name, by.run_in_process(decide));
     });
 }
 
@@ -118,8 +118,7 @@ void redlock_scenario::force(program& by, const std::string& name, fencing_token
     };
     by.process.post([this, &by, name, expected, note_end] {
         if (is_over_) return;
-        by.locks->async_force_release(name, expected,
-                                      asio::bind_executor(by.process.get_executor(), note_end));
+        by.locks->async_force_release(name, expected, by.run_in_process(note_end));
     });
 }
 
@@ -160,7 +159,8 @@ void redlock_scenario::hold_contest(const std::string& name) {
             each->caller = caller.get();
             each->tried.names = {name};
             contenders.push_back(each);
-            loop_.schedule_after(random_time(0ms, longest_delay), [this, each] { try_once(each); });
+            loop_.schedule_after(random_.between(0ms, longest_delay),
+                                 [this, each] { try_once(each); });
         }
     wait_until("a try does not end", 20s, [&] {
         return std::ranges::all_of(contenders, [](const auto& each) { return each->has_ended; });
@@ -174,7 +174,7 @@ void redlock_scenario::hold_contest(const std::string& name) {
     loop_.run_for(1ms);
     wait_until("nobody has a lock, but a node keeps it", instant(plan_.longest_ttl) + 2s,
                [&] { return !nodes_.is_locked_anywhere(name); });
-    loop_.run_for(random_time(10ms, 600ms));
+    loop_.run_for(random_.between(10ms, 600ms));
 }
 
 void redlock_scenario::try_once(const std::shared_ptr<contender>& each) {
@@ -183,8 +183,7 @@ void redlock_scenario::try_once(const std::shared_ptr<contender>& each) {
         each->by->locks->async_try_acquire(
             each->tried.names.front(), {.ttl = plan_.longest_ttl},
             redirect_diagnostics(
-                asio::bind_executor(
-                    each->by->process.get_executor(),
+                each->by->run_in_process(
                     [this, each](const boost::system::error_code& ec, held_lock lock) {
                         end_try(*each, ec, std::move(lock));
                     }),

@@ -10,24 +10,17 @@ using namespace std::chrono_literals;
 
 namespace pawl::simulation {
 
-redlock_node::redlock_node(scheduler& loop, const redlock_plan& scenario_plan, prng random,
-                           trace& log, redlock_checker& holds, std::size_t index)
-    : loop_(loop),
-      plan_(scenario_plan),
-      random_(random),
-      trace_(log),
-      holds_(holds),
-      index_(index),
-      label_("node" + std::to_string(index + 1)) {
+redlock_node::redlock_node(const redlock_part& part, std::size_t index)
+    : redlock_part(part), index_(index), label_("node" + std::to_string(index + 1)) {
     servers_.push_back(make_server());
     jump_clock(random_.between(-plan_.clock_difference / 1us, plan_.clock_difference / 1us));
 }
 
 std::unique_ptr<redlock_server> redlock_node::make_server() {
     static constexpr std::array suffixes{"", "b", "c"};
-    auto made = std::make_unique<redlock_server>(
-        loop_, plan_, random_.fork(), trace_, holds_, plan_.network_of(index_),
-        label_ + suffixes.at(servers_.size()), plan_.has_sentinels ? servers_.size() + 1 : 0);
+    auto made = std::make_unique<redlock_server>(fork(), plan_.network_of(index_),
+                                                 label_ + suffixes.at(servers_.size()),
+                                                 plan_.has_sentinels ? servers_.size() + 1 : 0);
     made->network().run_clock_at(plan_.clock_rates[index_]);
     made->network().jump_clock(clock_offset_us_);
     return made;
@@ -75,7 +68,7 @@ void redlock_node::replace(std::span<simulated_process* const> programs) {
             lead(*each, servers_.size() - 1);
             continue;
         }
-        loop_.schedule_after(random_time(10ms, 4s),
+        loop_.schedule_after(random_.between(10ms, 4s),
                              [this, each, to = servers_.size() - 1] { lead(*each, to); });
     }
     if (random_.happens(0.4)) stop_later(present);
@@ -90,7 +83,7 @@ void redlock_node::lead(simulated_process& process, std::size_t server) {
     auto& left = servers_[route->second]->network();
     route->second = server;
     if (!plan_.has_sentinels && random_.happens(0.3)) return;
-    const auto after = plan_.has_sentinels ? random_time(1ms, 100ms) : random_time(1ms, 3s);
+    const auto after = plan_.has_sentinels ? random_.between(1ms, 100ms) : random_.between(1ms, 3s);
     loop_.schedule_after(after, [&left, &process] { left.break_all(process); });
 }
 
@@ -106,7 +99,7 @@ void redlock_node::change_routes() {
 }
 
 void redlock_node::stop_later(std::size_t server) {
-    loop_.schedule_after(random_time(1s, 6s), [this, server] {
+    loop_.schedule_after(random_.between(1s, 6s), [this, server] {
         if (!servers_[server]->network().is_up()) return;
         trace_.write("an earlier server of " + label_ + " ends");
         servers_[server]->network().stop_server();

@@ -18,10 +18,9 @@
 
 namespace pawl::simulation {
 
-class redlock_node {
+class redlock_node : redlock_part {
 public:
-    redlock_node(scheduler& loop, const redlock_plan& scenario_plan, prng random, trace& log,
-                 redlock_checker& holds, std::size_t index);
+    redlock_node(const redlock_part& part, std::size_t index);
 
     // The server that has the name in the end.
     [[nodiscard]] redlock_server& newest() noexcept { return *servers_.back(); }
@@ -47,15 +46,7 @@ private:
     [[nodiscard]] std::unique_ptr<redlock_server> make_server();
     void lead(simulated_process& process, std::size_t server);
     void stop_later(std::size_t server);
-    [[nodiscard]] instant random_time(instant low, instant high) {
-        return instant(random_.between(low.count(), high.count()));
-    }
 
-    scheduler& loop_;
-    const redlock_plan& plan_;
-    prng random_;
-    trace& trace_;
-    redlock_checker& holds_;
     const std::size_t index_;
     const std::string label_;
     std::int64_t clock_offset_us_ = 0;

@@ -43,17 +43,10 @@ bool has_successor(redlock_server& server, std::string_view mark) {
 
 }  // namespace
 
-redlock_nodes::redlock_nodes(scheduler& loop, const redlock_plan& scenario_plan, prng random,
-                             trace& log, redlock_checker& holds)
-    : loop_(loop),
-      plan_(scenario_plan),
-      random_(random),
-      trace_(log),
-      holds_(holds),
-      options_(options_of(scenario_plan)) {
+redlock_nodes::redlock_nodes(const redlock_part& part)
+    : redlock_part(part), options_(options_of(plan_)) {
     for (std::size_t i = 0; i < plan_.node_count; ++i)
-        nodes_.push_back(
-            std::make_unique<redlock_node>(loop_, plan_, random_.fork(), trace_, holds_, i));
+        nodes_.push_back(std::make_unique<redlock_node>(fork(), i));
 }
 
 node_choices redlock_nodes::choices() const {
@@ -127,7 +120,8 @@ void redlock_nodes::forget_some() {
     for (std::size_t i = 0; i < size(); ++i) {
         if (!all && !random_.happens(many ? 0.6 : 1.0 / static_cast<double>(size()))) continue;
         if (!(many ? network(i).is_up() : may_lose(i))) continue;
-        const auto down = random_.happens(0.5) ? random_time(1ms, 50ms) : random_time(50ms, 4s);
+        const auto down =
+            random_.happens(0.5) ? random_.between(1ms, 50ms) : random_.between(50ms, 4s);
         nodes_[i]->newest().forget(down);
     }
     if (count_members() == 0 && plan_.moves_clocks) holds_.note_wrong_seed();
@@ -137,7 +131,7 @@ void redlock_nodes::forget_in_turn() {
     std::size_t joined = 0;
     for (; joined < plan_.majority(); ++joined) {
         if (count_members() < size()) break;
-        nodes_[joined]->newest().forget(random_time(1ms, 4s));
+        nodes_[joined]->newest().forget(random_.between(1ms, 4s));
         const auto until = loop_.now() + 5s;
         while (loop_.now() < until && !is_member(joined))
             loop_.run_for(5ms);
@@ -146,7 +140,7 @@ void redlock_nodes::forget_in_turn() {
     trace_.write("the nodes that have not forgotten are frozen");
     for (auto i = joined; i < size(); ++i) {
         network(i).freeze();
-        loop_.schedule_after(plan_.quarantine() + random_time(500ms, 3s),
+        loop_.schedule_after(plan_.quarantine() + random_.between(500ms, 3s),
                              [this, i] { network(i).thaw(); });
     }
 }
@@ -157,7 +151,7 @@ void redlock_nodes::freeze_some() {
         trace::line(trace_) << "node " << static_cast<std::int64_t>(i + 1) << " is frozen";
         auto& frozen = nodes_[i]->any_running().network();
         frozen.freeze();
-        loop_.schedule_after(random_time(20ms, 3s), [&frozen] { frozen.thaw(); });
+        loop_.schedule_after(random_.between(20ms, 3s), [&frozen] { frozen.thaw(); });
     }
 }
 
@@ -188,7 +182,7 @@ void redlock_nodes::roll_back_later() {
     const auto index = random_.below(size());
     auto& affected = nodes_[index]->any_running();
     affected.note_backup();
-    loop_.schedule_after(random_time(50ms, 2s), [this, index, &affected] {
+    loop_.schedule_after(random_.between(50ms, 2s), [this, index, &affected] {
         if (affected.network().is_up() && may_lose(index)) affected.roll_back();
     });
 }

@@ -20,10 +20,9 @@
 
 namespace pawl::simulation {
 
-class redlock_nodes {
+class redlock_nodes : redlock_part {
 public:
-    redlock_nodes(scheduler& loop, const redlock_plan& scenario_plan, prng random, trace& log,
-                  redlock_checker& holds);
+    explicit redlock_nodes(const redlock_part& part);
 
     [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
     [[nodiscard]] node_choices choices() const;
@@ -70,15 +69,7 @@ private:
         return nodes_[index]->newest().network();
     }
     [[nodiscard]] bool may_lose(std::size_t index) const;
-    [[nodiscard]] instant random_time(instant low, instant high) {
-        return instant(random_.between(low.count(), high.count()));
-    }
 
-    scheduler& loop_;
-    const redlock_plan& plan_;
-    prng random_;
-    trace& trace_;
-    redlock_checker& holds_;
     redlock::options options_;
     std::vector<std::unique_ptr<redlock_node>> nodes_;
     instant backward_{};

@@ -6,13 +6,13 @@
 
 #include "../../kernel/trace.hpp"
 #include "../../kernel/virtual_runtime.hpp"
-#include "../../world/single_client_process.hpp"
+#include "../../world/simulated_program.hpp"
 #include "redlock_operator.hpp"
 #include "redlock_service.hpp"
 
 #include <pawl/client.hpp>
 
-#include <boost/asio/bind_executor.hpp>
+#include <gtest/gtest.h>
 
 #include <cstddef>
 #include <memory>
@@ -33,19 +33,16 @@ public:
             return outcome && *outcome == make_error_code(reason);
         }
     };
-    struct program {
+    struct program : simulated_program {
         program(scheduler& loop, const node_choices& nodes, const redlock::options& options,
-                prng random, const std::string& label, node_link_faults faults,
+                const prng& random, const std::string& name, node_link_faults faults,
                 duration try_limit = client_options().try_limit)
-            : process(loop, time_point(std::chrono::hours(1)), 1.0), time(process, random) {
+            : simulated_program(loop, name, random) {
             auto named = client_options_for(label, time);
             named.try_limit = try_limit;
             locks.emplace(process.get_executor(),
                           redlock_service(nodes, process, options, redis::limits(), faults), named);
         }
-        simulated_process process;
-        virtual_runtime time;
-        std::optional<client> locks;
         std::vector<std::shared_ptr<request>> requests;
     };
 
@@ -54,12 +51,6 @@ public:
         return *programs.emplace_back(std::make_unique<program>(
             loop, choices_, options_, random_.fork(), "P" + std::to_string(programs.size() + 1),
             node_link_faults{}, try_limit));
-    }
-
-    // The handler, in the program.
-    template <class Handler>
-    static auto run_in(program& by, Handler handler) {
-        return boost::asio::bind_executor(by.process.get_executor(), std::move(handler));
     }
 
     // `begins_set`: as an operator, before the programs start.
@@ -97,11 +88,10 @@ public:
     // The handler of an acquire, which stores what it ends with.
     static auto store_in(program& by, const std::shared_ptr<request>& made) {
         return redirect_diagnostics(
-            run_in(by,
-                   [made](const boost::system::error_code& ec, held_lock lock) {
-                       made->outcome = ec;
-                       made->lock = std::move(lock);
-                   }),
+            by.run_in_process([made](const boost::system::error_code& ec, held_lock lock) {
+                made->outcome = ec;
+                made->lock = std::move(lock);
+            }),
             made->messages);
     }
     // The request stays in its program until `drop`.
@@ -119,16 +109,44 @@ public:
         });
         return *made;
     }
+    // The same, and wait for the end.
+    request& acquire_and_wait(program& by, const lock_options& options,
+                              const std::string& name = "it") {
+        return wait_for(acquire(by, options, name));
+    }
+    request& try_acquire_and_wait(program& by, const try_options& options,
+                                  const std::string& name = "it") {
+        return wait_for(try_acquire(by, options, name));
+    }
+    // Nothing if it takes longer.
+    std::optional<release_result> release_and_wait(program& by, request& held,
+                                                   instant longest = std::chrono::seconds(60)) {
+        const auto result = std::make_shared<std::optional<release_result>>();
+        by.process.post([&by, &held, result] {
+            held.lock.async_release(
+                by.run_in_process([result](release_result answer) { *result = answer; }));
+        });
+        (void)run_until([&] { return result->has_value(); }, longest);
+        return *result;
+    }
+    [[nodiscard]] bool close(program& by, instant longest) {
+        const auto is_closed = std::make_shared<bool>(false);
+        by.process.post([&by, is_closed] {
+            by.locks->async_close(by.run_in_process([is_closed] { *is_closed = true; }));
+        });
+        return run_until([&] { return *is_closed; }, longest);
+    }
     void release(program& by, request& held, std::optional<release_result>& result) {
         by.process.post([&by, &held, &result] {
             held.lock.async_release(
-                run_in(by, [&result](release_result answer) { result = answer; }));
+                by.run_in_process([&result](release_result answer) { result = answer; }));
         });
     }
     void force_release(program& by, std::optional<bool>& result, const std::string& name = "it") {
         by.process.post([&by, &result, name] {
             by.locks->async_force_release(
-                name, run_in(by, [&result](const boost::system::error_code& ec, bool is_released) {
+                name,
+                by.run_in_process([&result](const boost::system::error_code& ec, bool is_released) {
                     result = !ec && is_released;
                 }));
         });
@@ -155,6 +173,10 @@ public:
     std::vector<std::unique_ptr<program>> programs;
 
 private:
+    request& wait_for(request& made) {
+        EXPECT_TRUE(run_until([&] { return made.outcome.has_value(); }));
+        return made;
+    }
     void begin_set() {
         begins_ = std::make_unique<redlock_operator>(loop, choices_, options_, plan_,
                                                      random_.fork(), trace_);

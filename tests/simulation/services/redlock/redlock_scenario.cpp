@@ -4,6 +4,7 @@
 #include "redlock_scenario.hpp"
 
 #include "../../kernel/process_resources.hpp"
+#include "../scenarios.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 
@@ -32,11 +33,14 @@ world_settings settings_of(const redlock_plan& plan) {
             .program_count = plan.program_count,
             .users_per_program = plan.users_per_program,
             .has_sets = plan.has_sets,
+            .downgrades = plan.has_readers ? 0.3 : 0,
             .longest_idle = 300ms,
+            .longest_hold = plan.longest_hold,
             .shortest_round = 300ms,
             .longest_round = 2500ms,
             .last_round = 3s,
             .observation_pause = 50ms,
+            .rests_during_recovery = false,
             .longest_end = 20s,
             .end_pause = 20ms};
 }
@@ -47,7 +51,7 @@ redlock_scenario::redlock_scenario(const redlock_plan& scenario_plan, const trac
     : world(settings_of(scenario_plan), sink),
       plan_(scenario_plan),
       holds_(loop_),
-      nodes_(loop_, plan_, random_.fork(), trace_, holds_),
+      nodes_({loop_, plan_, random_.fork(), trace_, holds_}),
       operator_(loop_, nodes_.choices(), nodes_.options(), plan_, random_.fork(), trace_) {
     holds_.set_bounds(plan_.longest_ttl, 1s);
     start();
@@ -55,11 +59,10 @@ redlock_scenario::redlock_scenario(const redlock_plan& scenario_plan, const trac
     auto aliases = nodes_.options();
     for (auto& each : aliases.nodes)
         std::get<redis::server>(each).host.insert(0, "alias-of-");
-    client_with_other_names_ = std::make_unique<program>(
-        *this, "other names", random_.fork(), [&](simulated_process& process) {
-            return redlock_service(nodes_.choices_without_epochs(), process, aliases, plan_.limits,
-                                   {plan_.bug, plan_.loses_messages});
-        });
+    client_with_other_names_ = std::make_unique<program>(*this, "other names", random_.fork());
+    client_with_other_names_->connect(
+        redlock_service(nodes_.choices_without_epochs(), client_with_other_names_->process, aliases,
+                        plan_.limits, {plan_.bug, plan_.loses_messages}));
 }
 
 service redlock_scenario::connect(simulated_process& process) {
@@ -101,46 +104,20 @@ lock_options redlock_scenario::choose(user& caller, attempt& made) {
     if (is_calm_) options.wait = std::chrono::ceil<std::chrono::milliseconds>(longest_recovery());
     const bool is_short = !is_finishing_ && caller.choices.happens(0.25);
     if (is_short) options.wait = 1ms * caller.choices.between(0, 600);
-    made.mode = options.mode;
     const bool is_served = plan_.is_gentle() && is_single && plan_.longest_hold <= 2s;
     made.may_time_out = is_short || (!is_calm_ && !is_served);
     return options;
 }
 
-void redlock_scenario::begin_hold(program& by, user& caller, const attempt& completed) {
-    const bool is_writer = completed.mode == lock_mode::exclusive && caller.lock;
-    if (plan_.has_readers && is_writer && caller.choices.happens(0.3)) downgrade(by, caller);
-    release_later(by, caller, is_finishing_ ? instant(50ms) : plan_.longest_hold);
-}
-
-// The release may come before its end.
-void redlock_scenario::downgrade(program& by, user& caller) {
-    auto& hold = *caller.beliefs.front();
-    trace_.write(by.label + " makes its hold of " + hold.name + " shared");
-    hold.shared_since = loop_.now();
-    caller.lock->async_downgrade(asio::bind_executor(
-        by.process.get_executor(), [this, &by](const boost::system::error_code& ec) {
-            if (!is_over_ && !by.is_dead)
-                trace_.write(by.label + (ec ? " cannot share it: " + ec.message() : " shares it"));
-        }));
-}
-
-void redlock_scenario::before_release(program& by, user& caller) {
-    if ((!plan_.judges_releases && !plan_.awaits_releases) || !caller.lock) return;
-    const auto lock = std::make_shared<held_lock>(std::move(*caller.lock));
-    const auto& hold = *caller.beliefs.front();
-    lock->async_release(asio::bind_executor(
-        by.process.get_executor(),
-        [this, &by, &hold, lock, asked_at = loop_.now()](release_result result) {
-            if (is_over_ || by.is_dead) return;
-            trace_.write(by.label + " is told that " + hold.name + " is " + to_string(result));
-            judge_release(by, *lock, hold, asked_at, result);
-        }));
+void redlock_scenario::check_downgrade(program& by, const believed_hold&,
+                                       const boost::system::error_code& ec) {
+    trace_.write(by.label + (ec ? " cannot share it: " + ec.message() : " shares it"));
 }
 
 // Nobody learns of the end of a hold from the result of its release alone.
-void redlock_scenario::judge_release(program& by, const held_lock& lock, const believed_hold& hold,
+void redlock_scenario::check_release(program& by, const held_lock& lock, const believed_hold& hold,
                                      instant asked_at, release_result result) {
+    trace_.write(by.label + " is told that " + hold.name + " is " + to_string(result));
     if (result == release_result::expired || result == release_result::taken_over) {
         const auto counted = by.locks->statistics();
         const bool is_told = lock.state() == lock_state::lost && lock.lost().stop_requested() &&
@@ -156,8 +133,7 @@ void redlock_scenario::judge_release(program& by, const held_lock& lock, const b
         holds_.note_release(hold, asked_at, result);
 }
 
-void redlock_scenario::note(const attempt& completed, believed_hold& granted) {
-    if (completed.mode == lock_mode::shared) granted.shared_since = granted.granted_at;
+void redlock_scenario::note(believed_hold& granted) {
     trace::line(trace_) << granted.label << " has " << granted.name << ", token "
                         << static_cast<std::int64_t>(granted.token) << ", nodes "
                         << static_cast<std::int64_t>(

@@ -49,11 +49,9 @@ private:
     [[nodiscard]] lock_options choose(user& caller, attempt& made) override;
     void begin() override;
     void close() override;
-    void begin_hold(program& by, user& caller, const attempt& completed) override;
-    void downgrade(program& by, user& caller);
-    void before_release(program& by, user& caller) override;
-    void judge_release(program& by, const held_lock& lock, const believed_hold& hold,
-                       instant asked_at, release_result result);
+    [[nodiscard]] bool awaits_release(const believed_hold&) const override {
+        return plan_.judges_releases || plan_.awaits_releases;
+    }
 
     // Contests.
     void hold_contests();
@@ -74,8 +72,12 @@ private:
 
     // The rules.
     [[nodiscard]] redlock_checker& holds() noexcept override { return holds_; }
-    void note(const attempt& completed, believed_hold& granted) override;
+    void note(believed_hold& granted) override;
+    void check_downgrade(program& by, const believed_hold& hold,
+                         const boost::system::error_code& ec) override;
     void check_loss(const believed_hold& lost) override;
+    void check_release(program& by, const held_lock& lock, const believed_hold& hold,
+                       instant asked_at, release_result result) override;
     void check_failure(const attempt& failed, const boost::system::error_code& ec) override;
     void observe_holds() override;
     void observe_lock(const std::string& name, observation& seen) override;
@@ -88,10 +90,5 @@ private:
     int contests_without_winner_ = 0;
     bool has_begun_ = false;
 };
-
-[[nodiscard]] scenario_result run_redlock_scenario(std::uint64_t seed,
-                                                   redlock_bug bug = redlock_bug::none,
-                                                   const trace::line_sink& sink = {},
-                                                   const redlock_faults& wanted = {});
 
 }  // namespace pawl::simulation

@@ -48,17 +48,12 @@ std::string_view without_counter(std::string_view value) {
 
 }  // namespace
 
-redlock_server::redlock_server(scheduler& loop, const redlock_plan& scenario_plan, prng random,
-                               trace& log, redlock_checker& holds, const network_faults& network,
+redlock_server::redlock_server(const redlock_part& part, const network_faults& network,
                                const std::string& label, std::uint64_t epoch)
-    : loop_(loop),
-      plan_(scenario_plan),
-      random_(random),
-      trace_(log),
-      holds_(holds),
+    : redlock_part(part),
       label_(label),
       epoch_(epoch),
-      network_(loop, random_.fork(), network, label) {
+      network_(loop_, random_.fork(), network, label) {
     network_.set_observer(this);
     if (plan_.bug != redlock_bug::none)
         network_.server().edit_scripts(

@@ -20,12 +20,22 @@
 
 namespace pawl::simulation {
 
-class redlock_server final : private simulated_network::observer {
+// What the nodes, a node and a server have in common, with random choices of their own.
+struct redlock_part {
+    [[nodiscard]] redlock_part fork() { return {loop_, plan_, random_.fork(), trace_, holds_}; }
+
+    scheduler& loop_;
+    const redlock_plan& plan_;
+    prng random_;
+    trace& trace_;
+    redlock_checker& holds_;
+};
+
+class redlock_server final : redlock_part, private simulated_network::observer {
 public:
     // With Sentinels, `epoch` is the number of the promotion that made it the master; otherwise 0.
-    redlock_server(scheduler& loop, const redlock_plan& scenario_plan, prng random, trace& log,
-                   redlock_checker& holds, const network_faults& network, const std::string& label,
-                   std::uint64_t epoch);
+    redlock_server(const redlock_part& part, const network_faults& network,
+                   const std::string& label, std::uint64_t epoch);
 
     // Of the locks.
     [[nodiscard]] static const std::vector<std::string>& names();
@@ -77,11 +87,6 @@ private:
     [[nodiscard]] bool remembers();
     [[nodiscard]] std::string run();
 
-    scheduler& loop_;
-    const redlock_plan& plan_;
-    prng random_;
-    trace& trace_;
-    redlock_checker& holds_;
     const std::string label_;
     const std::uint64_t epoch_;
     simulated_network network_;

@@ -3,7 +3,8 @@
 
 #include "redlock_service.hpp"
 
-#include <redis/common/backends.hpp>
+#include "../../server/service_from.hpp"
+
 #include <redis/redlock/redlock_options.hpp>
 #include <redis/topology/single_server.hpp>
 
@@ -70,32 +71,6 @@ private:
     std::string failure_;
 };
 
-class redlock_definition final : public service::definition {
-public:
-    redlock_definition(node_choices nodes, simulated_process& process, redlock::options options,
-                       const redis::limits& limits, node_link_faults faults)
-        : nodes_(std::move(nodes)),
-          process_(process),
-          options_(std::move(options)),
-          limits_(limits),
-          faults_(faults) {}
-
-    std::unique_ptr<backend> open(backend_context context) const override {
-        auto made = redlock::make_backend(
-            options_, context, node_factories(nodes_, process_, context, options_, faults_),
-            limits_);
-        return inject_backend_bug(faults_.bug, std::move(made), context);
-    }
-    std::string describe() const override { return "simulated nodes"; }
-
-private:
-    const node_choices nodes_;
-    simulated_process& process_;
-    const redlock::options options_;
-    const redis::limits limits_;
-    const node_link_faults faults_;
-};
-
 }  // namespace
 
 std::vector<redis::topology_factory> node_factories(const node_choices& nodes,
@@ -119,8 +94,11 @@ std::vector<redis::topology_factory> node_factories(const node_choices& nodes,
 service redlock_service(node_choices nodes, simulated_process& process,
                         const redlock::options& options, const redis::limits& limits,
                         node_link_faults faults) {
-    return service(
-        std::make_shared<redlock_definition>(std::move(nodes), process, options, limits, faults));
+    return service_from("simulated nodes", [=, &process](const backend_context& context) {
+        auto made = redlock::make_backend(
+            options, context, node_factories(nodes, process, context, options, faults), limits);
+        return inject_backend_bug(faults.bug, std::move(made), context);
+    });
 }
 
 }  // namespace pawl::simulation

@@ -8,8 +8,6 @@
 
 #include "../../server/sentinel_links.hpp"
 
-#include <array>
-
 using namespace std::chrono_literals;
 
 namespace pawl::simulation {
@@ -26,11 +24,6 @@ public:
                      sentinels_plan{.replicas = plan_.replicas,
                                     .sentinels = random_.happens(0.3) ? 5u : 3u,
                                     .kept_connections = random_.happens(0.3) ? 0.5 : 0}) {
-        const std::int64_t error = plan_.is_skewed ? 60'000'000 : 1'000'000;
-        for (std::size_t i = 0; i < sentinels_.server_count(); ++i)
-            sentinels_.network(i).jump_clock(random_.between(-error, error));
-        for (std::size_t i = 0; plan_.is_on_disk && i < sentinels_.server_count(); ++i)
-            sentinels_.network(i).keep_append_file(longest_sync_pause);
         sentinels_.on_promotion(
             [this](std::size_t server, std::size_t old_master, std::uint64_t epoch) {
                 trace_.write("server " + std::to_string(server) + " replaces " +
@@ -50,6 +43,10 @@ private:
     service connect(simulated_process& process) override {
         return monitored_service(sentinels_, process, options_, plan_.limits, plan_.bug);
     }
+    std::size_t server_count() const override { return sentinels_.server_count(); }
+    simulated_network& server(std::size_t number) override { return sentinels_.network(number); }
+    bool is_replica(std::size_t number) const override { return sentinels_.is_replica(number); }
+    void restart(std::size_t number) override { sentinels_.restart(number); }
     simulated_network* server_of(const std::string&) override {
         const auto master = sentinels_.master();
         return sentinels_.is_replica(master) ? nullptr : &sentinels_.network(master);
@@ -74,7 +71,11 @@ private:
 
     void disturb_servers() override {
         if (plan_.failovers) replace_the_master();
-        if (plan_.partitions && random_.happens(0.5)) cut_nodes();
+        if (plan_.partitions && random_.happens(0.5)) {
+            cut_links(server_count() + sentinels_.sentinel_count(),
+                      [this](auto from, auto to) { sentinels_.cut(from, to); });
+            sentinels_.heal();
+        }
         if (plan_.loses_replicas) lose_a_replica();
         if (plan_.loses_power) lose_power();
     }
@@ -91,16 +92,16 @@ private:
         case 5: return promote_alone(master);
         case 1:
             sentinels_.kill(master);
-            loop_.run_for(random_time(500ms, 5s));
+            loop_.run_for(random_.between(500ms, 5s));
             return sentinels_.restart(master);
         case 2:
             sentinels_.network(master).freeze();
-            loop_.run_for(random_time(500ms, 5s));
+            loop_.run_for(random_.between(500ms, 5s));
             return sentinels_.network(master).thaw();
         case 3:
             for (std::size_t i = 0; i < sentinels_.sentinel_count(); ++i)
                 sentinels_.cut(sentinels_.node_of_sentinel(i), master);
-            loop_.run_for(random_time(1s, 5s));
+            loop_.run_for(random_.between(1s, 5s));
             return sentinels_.heal();
         default: return isolate_a_sentinel();
         }
@@ -113,7 +114,7 @@ private:
         trace_.write("master " + std::to_string(master) + " loses power");
         holds().note_promotion(names(), &network);
         sentinels_.kill(master);
-        loop_.run_for(random_time(10ms, 300ms));
+        loop_.run_for(random_.between(10ms, 300ms));
         network.start_server(network.synced_data());
         holds().note_power_loss();
         changed_at_ = loop_.now();
@@ -129,7 +130,7 @@ private:
         const auto other = (isolated + 1) % sentinels_.sentinel_count();
         sentinels_.isolate_sentinel(isolated);
         static_cast<void>(sentinels_.fail_over(other));
-        loop_.run_for(random_time(500ms, 6s));
+        loop_.run_for(random_.between(500ms, 6s));
         sentinels_.heal();
     }
     // Nothing excuses a client that follows it, until the others hear of it and agree.
@@ -144,45 +145,18 @@ private:
         is_alone_ = true;
         const bool is_promoted = sentinels_.fail_over(isolated);
         is_alone_ = false;
-        if (is_promoted) loop_.run_for(random_time(500ms, 4s));
+        if (is_promoted) loop_.run_for(random_.between(500ms, 4s));
         if (is_promoted)
             holds().note_promotion(names(), &sentinels_.network(master), sentinels_.epoch());
         sentinels_.heal();
     }
-    // Any subset of the links between the servers and the Sentinels, each in one direction.
-    void cut_nodes() {
-        const auto share = std::array{0.1, 0.3, 0.6}[random_.below(3)];
-        const auto count = sentinels_.server_count() + sentinels_.sentinel_count();
-        for (std::size_t from = 0; from < count; ++from)
-            for (std::size_t to = 0; to < count; ++to)
-                if (from != to && random_.happens(share)) sentinels_.cut(from, to);
-        trace_.write("links between the nodes are cut");
-        loop_.run_for(random_time(200ms, 3s));
-        sentinels_.heal();
-    }
-    void lose_a_replica() {
-        const auto replica = random_.below(sentinels_.server_count());
-        if (!sentinels_.is_replica(replica)) return;
-        trace_.write("replica " + std::to_string(replica) + " is away");
-        sentinels_.kill(replica);
-        loop_.schedule_after(random_time(500ms, 5s),
-                             [this, replica] { sentinels_.restart(replica); });
-    }
-
     void cut_off(simulated_process& process) override {
-        for (std::size_t i = 0; i < sentinels_.server_count(); ++i)
-            switch (random_.below(4)) {
-            case 0: break;
-            case 1: sentinels_.network(i).cut_off_requests(process); break;
-            case 2: sentinels_.network(i).cut_off_replies(process); break;
-            default: sentinels_.network(i).cut_off(process);
-            }
+        topology_scenario::cut_off(process);
         for (std::size_t i = 0; i < sentinels_.sentinel_count(); ++i)
             if (random_.happens(0.5)) sentinels_.cut_off(process, i);
     }
     void reconnect(simulated_process& process) override {
-        for (std::size_t i = 0; i < sentinels_.server_count(); ++i)
-            sentinels_.network(i).reconnect(process);
+        topology_scenario::reconnect(process);
         sentinels_.heal_programs();
     }
     void stop_faults() override { sentinels_.stop_faults(); }

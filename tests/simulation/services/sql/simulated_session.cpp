@@ -3,6 +3,7 @@
 
 #include "simulated_session.hpp"
 
+#include "../../server/service_from.hpp"
 #include "core/util/random.hpp"
 #include "sql/backend.hpp"
 
@@ -19,25 +20,13 @@ namespace {
 // A session without any answer for so long ends.
 constexpr duration longest_silence = 3s;
 
-class sql_service final : public service::definition {
-public:
-    sql_service(sql_database& database, simulated_process& process)
-        : database_(database), process_(process) {}
-    std::unique_ptr<backend> open(backend_context context) const override {
-        return sql::make_backend(
-            std::make_unique<simulated_connector>(database_, process_, context), "pawl", context);
-    }
-    std::string describe() const override { return "simulated"; }
-
-private:
-    sql_database& database_;
-    simulated_process& process_;
-};
-
 }  // namespace
 
 service sql_database::connect(simulated_process& process) {
-    return service(std::make_shared<sql_service>(*this, process));
+    return service_from("simulated", [this, &process](const backend_context& context) {
+        return sql::make_backend(std::make_unique<simulated_connector>(*this, process, context),
+                                 "pawl", context);
+    });
 }
 
 simulated_session::simulated_session(sql_database& database, const spi::backend_context& context,

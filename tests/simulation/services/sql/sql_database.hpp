@@ -34,7 +34,6 @@ enum class sql_bug : std::uint8_t {
 };
 
 inline constexpr std::array sql_bug_names{
-    std::pair{sql_bug::none, std::string_view("none")},
 #define PAWL_BUG(name) std::pair{sql_bug::name, std::string_view(#name)},
 #include "sql_bugs.def"
 #undef PAWL_BUG

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "sql_scenario.hpp"
-
+// One scenario of the backend over stored functions: programs that lock in one database, and faults
+// of the database, its sessions and the programs.
+#include "../../kernel/process_resources.hpp"
 #include "../../world/world.hpp"
-
-#include <boost/asio/bind_executor.hpp>
+#include "../scenarios.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,32 +15,16 @@
 #include <utility>
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
 
 namespace pawl::simulation {
 namespace {
 
-constexpr std::uint32_t total_permits = 3;
 constexpr duration longest_ttl = 10s;
 // From a transaction until a program knows of it.
 constexpr auto longest_delivery = 500ms;
 // Of a hold that nobody knows, in a program that reaches the undisturbed database: an answer is
 // waited for during 5 s.
 constexpr auto longest_undo = 8s;
-
-world_settings settings_of(std::uint64_t seed) {
-    return {.seed = seed,
-            .program_count = 3,
-            .users_per_program = 2,
-            .longest_idle = 500ms,
-            .shortest_round = 500ms,
-            .longest_round = 8s,
-            .last_round = 5s,
-            .observation_pause = 100ms,
-            .rests_during_recovery = true,
-            .longest_end = 2min,
-            .end_pause = 50ms};
-}
 
 // The rules for the holds.
 class sql_checker final : public beliefs {
@@ -79,22 +63,8 @@ private:
         instant from;
         std::optional<instant> until;
     };
-    // At the grant of this hold.
-    void check_exclusivity(const believed_hold& second) {
-        const auto when = second.granted_at;
-        if (!second.is_believed_at(when)) return;
-        auto permits = second.permits;
-        for (const auto& each : all()) {
-            const auto& first = *each;
-            if (&first == &second) break;
-            if (first.name != second.name || !first.is_believed_at(when) ||
-                is_forced(first, when) || is_paused(first, when))
-                continue;
-            permits += first.permits;
-            if (second.permits == 0 && !(second.is_reader() && first.is_shared_at(when)))
-                fail("two holders of " + to_text(first, second));
-        }
-        if (permits > total_permits) fail("more permits are held than the total");
+    [[nodiscard]] bool is_excused_at(const believed_hold& hold, instant when) const override {
+        return is_forced(hold, when) || is_paused(hold, when);
     }
 
     std::vector<force> forces_;
@@ -103,7 +73,12 @@ private:
 class sql_scenario final : public world {
 public:
     sql_scenario(std::uint64_t seed, sql_bug bug, const trace::line_sink& sink)
-        : world(settings_of(seed), sink),
+        : world({.seed = seed,
+                 .users_per_program = 2,
+                 .downgrades = 0.15,
+                 .longest_hold = 1s,
+                 .longest_rare_hold = 8s},
+                sink),
           kind_(random_.below(10)),
           holds_(loop_),
           database_(loop_, random_.fork(), bug) {
@@ -135,17 +110,10 @@ private:
     void note_disturbance() { disturbed_at_ = loop_.now(); }
 
     // The users.
-    const std::vector<std::string>& names() const override {
-        static const std::vector<std::string> all{"alone", "room", "pool"};
-        return all;
-    }
     lock_options choose(user& caller, attempt& made) override;
-    void begin_hold(program& by, user& caller, const attempt& completed) override;
-    void downgrade(program& by, user& caller);
 
     // The rules.
     beliefs& holds() noexcept override { return holds_; }
-    void note(const attempt& completed, believed_hold& granted) override;
     void check_grant(const attempt&, const believed_hold& granted) override {
         holds_.check_token(granted);
     }
@@ -168,41 +136,11 @@ lock_options sql_scenario::choose(user& caller, attempt& made) {
     auto& choices = caller.choices;
     const std::array<duration, 4> ttls{700ms, 2s, 5s, longest_ttl};
     lock_options options{.ttl = ttls[choices.below(ttls.size())], .wait = 20s};
-    if (made.names.front() == "room" && choices.happens(0.6)) options.mode = lock_mode::shared;
-    if (made.names.front() == "pool") {
-        options.mode = lock_mode::permits;
-        options.permits = static_cast<std::uint32_t>(choices.between(1, 2));
-        options.total_permits = total_permits;
-        made.permits = options.permits;
-    }
+    choose_mode(caller, made, 0.6, options);
     if (choices.happens(0.25)) options.wait = 1ms * choices.between(0, 1500);
     if (is_calm_) options.wait = longest_wait() - 5s;
-    made.mode = options.mode;
     made.may_time_out = !is_calm_;
     return options;
-}
-
-void sql_scenario::begin_hold(program& by, user& caller, const attempt& completed) {
-    if (completed.mode == lock_mode::exclusive && caller.choices.happens(0.15))
-        downgrade(by, caller);
-    const instant longest = caller.choices.happens(0.2) ? 8s : 1s;
-    release_later(by, caller, is_calm_ ? 100ms : longest);
-}
-
-// The release may come before its end.
-void sql_scenario::downgrade(program& by, user& caller) {
-    auto& hold = *caller.beliefs.front();
-    trace_.write(by.label + " makes its hold of " + hold.name + " shared");
-    hold.shared_since = loop_.now();
-    caller.lock->async_downgrade(
-        asio::bind_executor(by.process.get_executor(), [](const boost::system::error_code&) {}));
-}
-
-void sql_scenario::note(const attempt& completed, believed_hold& granted) {
-    if (completed.mode == lock_mode::shared) granted.shared_since = granted.granted_at;
-    granted.permits = completed.mode == lock_mode::permits ? completed.permits : 0;
-    trace_.write(granted.label + " has " + granted.name + " with token " +
-                 std::to_string(granted.token));
 }
 
 void sql_scenario::check_loss(const believed_hold& lost) {
@@ -260,7 +198,7 @@ void sql_scenario::disturb() {
     if (is_gentle()) return;
     for (auto left = random_.below(5); left > 0 && !has_failed(); --left) {
         inject_fault();
-        loop_.run_for(random_time(0ms, 3s));
+        loop_.run_for(random_.between(0ms, 3s));
         note_disturbance();
     }
 }
@@ -272,15 +210,12 @@ void sql_scenario::inject_fault() {
     case 0:
         if (database_.end_a_session()) trace_.write("a session ends");
         return;
-    case 1: trace_.write("the database crashes"); return database_.crash(random_time(0ms, 3s));
+    case 1: trace_.write("the database crashes"); return database_.crash(random_.between(0ms, 3s));
     case 3: {
         auto& affected = *programs_[random_.below(programs_.size())];
         if (programs_.size() > 6 || !kill(affected)) return;
         database_.kill(affected.process);
-        auto& added = add_program();
-        for (const auto& caller : added.users)
-            use_locks(added, *caller);
-        return;
+        return begin_program();
     }
     case 4: return stop_a_program(100ms, 8s);
     case 5: return cut_off_a_program(100ms, 8s);
@@ -291,7 +226,7 @@ void sql_scenario::inject_fault() {
     case 7: return force();
     default:
         trace_.write("another server is promoted");
-        return database_.fail_over(random_time(0ms, 3s));
+        return database_.fail_over(random_.between(0ms, 3s));
     }
 }
 
@@ -307,7 +242,7 @@ void sql_scenario::force() {
             // Without an answer it may still be carried out, within the longest life of a session.
             loop_.schedule_after(10s, [this, index] { holds_.end_force(index); });
         };
-        by.locks->async_force_release(name, asio::bind_executor(by.process.get_executor(), end));
+        by.locks->async_force_release(name, by.run_in_process(end));
     });
 }
 

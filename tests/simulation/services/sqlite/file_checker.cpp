@@ -15,11 +15,6 @@ namespace {
 // From the transaction that grants a lock, or that finds a loss, until the program knows of it.
 constexpr auto longest_delivery = 500ms;
 
-// Of two holds at the same time, the later one may be beside the earlier one.
-bool may_share(const believed_hold& first, const believed_hold& second) {
-    return second.is_reader() && first.is_shared_at(second.granted_at);
-}
-
 }  // namespace
 
 std::size_t file_checker::file_version_at(instant when) const {
@@ -104,27 +99,9 @@ void file_checker::check_forced(const believed_hold& hold, instant undisturbed_s
             fail("the holder of " + hold.name + " does not know of the forced release");
 }
 
-// At the grant of this hold, which may have ended before its program hears of it. The holds are in
-// the order of their grants.
-void file_checker::check_exclusivity(const believed_hold& second) {
-    const auto when = second.granted_at;
-    if (!second.is_believed_at(when) || is_excused_at(second, when)) return;
-    auto permits = second.permits;
-    for (const auto& each : all()) {
-        const auto& first = *each;
-        if (&first == &second) break;
-        if (first.name != second.name || !first.is_believed_at(when) || is_excused_at(first, when))
-            continue;
-        permits += first.permits;
-        if (second.permits == 0 && !may_share(first, second))
-            fail("two holders of " + to_text(first, second));
-    }
-    if (permits > total_permits) fail("more permits are held than the total");
-}
-
 void file_checker::check() {
     for (const auto& each : all())
-        check_exclusivity(*each);
+        if (!is_excused_at(*each, each->granted_at)) check_exclusivity(*each);
 }
 
 void file_checker::check_latch(std::uint64_t count) {

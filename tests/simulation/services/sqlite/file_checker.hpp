@@ -18,8 +18,6 @@ class file_checker final : public beliefs {
 public:
     using beliefs::beliefs;
 
-    static constexpr std::uint32_t total_permits = 3;
-
     // At the grant.
     void check_token(const believed_hold& granted);
     // An operator's program takes the lock from its holders, until it ends.
@@ -59,12 +57,11 @@ private:
         bool has_notified = false;  // the holders
     };
     [[nodiscard]] std::optional<instant> excused_since(const believed_hold& hold) const;
-    [[nodiscard]] bool is_excused_at(const believed_hold& hold, instant when) const {
+    [[nodiscard]] bool is_excused_at(const believed_hold& hold, instant when) const override {
         const auto since = excused_since(hold);
         return since && *since <= when;
     }
     [[nodiscard]] std::size_t file_version_at(instant when) const;
-    void check_exclusivity(const believed_hold& second);
 
     std::vector<excuse> excuses_;
     std::vector<instant> replacements_;  // under living programs

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "file_scenario.hpp"
-
+// One scenario of the SQLite backend: programs that lock in one file, and faults of the file, the
+// clocks and the programs. See docs/contributing/testing.md.
 #include "../../kernel/process_resources.hpp"
 #include "../../world/world.hpp"
+#include "../scenarios.hpp"
 #include "file_checker.hpp"
 #include "host.hpp"
 
 #include <pawl/latch.hpp>
-
-#include <boost/asio/bind_executor.hpp>
 
 #include <algorithm>
 #include <array>
@@ -19,7 +18,6 @@
 #include <utility>
 
 using namespace std::chrono_literals;
-namespace asio = boost::asio;
 
 namespace pawl::simulation {
 namespace {
@@ -28,24 +26,15 @@ namespace {
 // less than a waiter pauses that nobody notifies.
 constexpr auto longest_neglect = 900ms;
 
-world_settings settings_of(std::uint64_t seed) {
-    return {.seed = seed,
-            .program_count = 3,
-            .users_per_program = 2,
-            .longest_idle = 500ms,
-            .shortest_round = 500ms,
-            .longest_round = 8s,
-            .last_round = 5s,
-            .observation_pause = 100ms,
-            .rests_during_recovery = true,
-            .longest_end = 2min,
-            .end_pause = 50ms};
-}
-
 class file_scenario final : public world {
 public:
     file_scenario(std::uint64_t seed, file_bug bug, const trace::line_sink& sink)
-        : world(settings_of(seed), sink),
+        : world({.seed = seed,
+                 .users_per_program = 2,
+                 .downgrades = 0.2,
+                 .longest_hold = 2s,
+                 .longest_rare_hold = 15s},
+                sink),
           is_gentle_(random_.happens(0.3)),
           holds_(loop_),
           host_(loop_, random_.fork(), bug) {
@@ -69,13 +58,12 @@ private:
     }
 
     // The users.
-    const std::vector<std::string>& names() const override;
     lock_options choose(user& caller, attempt& made) override;
     void begin() override;
     void close() override;
-    void begin_hold(program& by, user& caller, const attempt& completed) override;
-    void downgrade(program& by, user& caller);
-    void before_release(program& by, user& caller) override;
+    bool awaits_release(const believed_hold& hold) const override {
+        return *hold.ended_at == loop_.now();  // not lost earlier
+    }
     void use_latch_later();
     void use_latch(program& by);
     void end_latch_step(const boost::system::error_code& ec, std::uint64_t count);
@@ -84,7 +72,6 @@ private:
     // The faults.
     void disturb() override;
     void inject_fault();
-    void begin_program();
     bool end_program(program& affected);
     void end_all_programs();
     void begin_all_programs();
@@ -98,11 +85,14 @@ private:
 
     // The rules.
     beliefs& holds() noexcept override { return holds_; }
-    void note(const attempt& completed, believed_hold& granted) override;
     void check_grant(const attempt&, const believed_hold& granted) override {
         holds_.check_token(granted);
     }
+    void check_downgrade(program& by, const believed_hold& hold,
+                         const boost::system::error_code& ec) override;
     void check_loss(const believed_hold& lost) override;
+    void check_release(program& by, const held_lock& lock, const believed_hold& hold,
+                       instant asked_at, release_result result) override;
     void check_failure(const attempt& failed, const boost::system::error_code& ec) override;
     void observe_holds() override;
     void observe_lock(const std::string& name, observation& seen) override;
@@ -123,25 +113,13 @@ private:
     std::uint64_t reported_losses_ = 0;
 };
 
-const std::vector<std::string>& file_scenario::names() const {
-    static const std::vector<std::string> all{"alone", "room", "pool"};
-    return all;
-}
-
 lock_options file_scenario::choose(user& caller, attempt& made) {
     auto& choices = caller.choices;
     const std::array<duration, 4> ttls{2s, 5s, 30s, 1h};
     lock_options options{.ttl = ttls[choices.below(ttls.size())], .wait = 10s};
-    if (made.names.front() == "room" && choices.happens(0.7)) options.mode = lock_mode::shared;
-    if (made.names.front() == "pool") {
-        options.mode = lock_mode::permits;
-        options.permits = static_cast<std::uint32_t>(choices.between(1, 2));
-        options.total_permits = file_checker::total_permits;
-        made.permits = options.permits;
-    }
+    choose_mode(caller, made, 0.7, options);
     if (choices.happens(0.25)) options.wait = 1ms * choices.between(0, 600);
     if (is_calm_) options.wait = longest_wait() - 10min;
-    made.mode = options.mode;
     made.may_time_out = !is_calm_;
     return options;
 }
@@ -151,35 +129,16 @@ void file_scenario::begin() {
     use_latch_later();
 }
 
-void file_scenario::begin_hold(program& by, user& caller, const attempt& completed) {
-    if (completed.mode == lock_mode::exclusive && caller.choices.happens(0.2))
-        downgrade(by, caller);
-    const instant longest = caller.choices.happens(0.2) ? 15s : 2s;
-    release_later(by, caller, is_calm_ ? 100ms : longest);
+void file_scenario::check_downgrade(program&, const believed_hold& hold,
+                                    const boost::system::error_code& ec) {
+    if (ec && !hold.ended_at && !may_fail(hold))
+        fail("a live hold of " + hold.name + " could not be downgraded");
 }
 
-// The release may come before its end.
-void file_scenario::downgrade(program& by, user& caller) {
-    auto& hold = *caller.beliefs.front();
-    trace_.write(by.label + " makes its hold of " + hold.name + " shared");
-    hold.shared_since = loop_.now();
-    caller.lock->async_downgrade(asio::bind_executor(
-        by.process.get_executor(), [this, &by, &hold](const boost::system::error_code& ec) {
-            if (is_over_ || by.is_dead || !ec || hold.ended_at || may_fail(hold)) return;
-            fail("a live hold of " + hold.name + " could not be downgraded");
-        }));
-}
-
-void file_scenario::before_release(program& by, user& caller) {
-    const auto& hold = *caller.beliefs.front();
-    if (*hold.ended_at < loop_.now()) return;  // lost earlier
-    const auto lock = std::make_shared<held_lock>(std::move(*caller.lock));
-    lock->async_release(asio::bind_executor(
-        by.process.get_executor(), [this, &by, &hold, lock](release_result result) {
-            if (is_over_ || by.is_dead || result == release_result::released || may_fail(hold))
-                return;
-            fail("a live hold of " + hold.name + " was gone when it was released");
-        }));
+void file_scenario::check_release(program&, const held_lock&, const believed_hold& hold, instant,
+                                  release_result result) {
+    if (result != release_result::released && !may_fail(hold))
+        fail("a live hold of " + hold.name + " was gone when it was released");
 }
 
 file_scenario::program& file_scenario::random_living_program() {
@@ -190,7 +149,7 @@ file_scenario::program& file_scenario::random_living_program() {
 }
 
 void file_scenario::use_latch_later() {
-    loop_.schedule_after(random_time(100ms, 1500ms), [this] {
+    loop_.schedule_after(random_.between(100ms, 1500ms), [this] {
         if (is_finishing_ || is_over_) return;
         use_latch_later();
         if (latch_user_ != nullptr) return;
@@ -205,7 +164,6 @@ void file_scenario::use_latch_later() {
 void file_scenario::use_latch(program& by) {
     trace_.write(by.label + " counts");
     const auto gate = std::make_shared<latch>(*by.locks, "gate", latch_options{.ttl = 24h * 300});
-    const auto executor = by.process.get_executor();
     const auto left = holds_.expected_latch();
     const auto end_count = [this, &by, gate](const boost::system::error_code& ec,
                                              std::uint64_t count) {
@@ -213,17 +171,17 @@ void file_scenario::use_latch(program& by) {
         if (auto& expected = holds_.expected_latch()) --*expected;
         end_latch_step(ec, count);
     };
-    const auto end_set = [this, &by, gate, executor, end_count](const boost::system::error_code& ec,
-                                                                bool was_set) {
+    const auto end_set = [this, &by, gate, end_count](const boost::system::error_code& ec,
+                                                      bool was_set) {
         if (by.is_dead || is_over_) return;
         holds_.expected_latch().reset();
         if (ec || was_set) return end_latch_step(ec, 5);
-        gate->async_count_down(1, asio::bind_executor(executor, end_count));
+        gate->async_count_down(1, by.run_in_process(end_count));
     };
     if (left.value_or(0) == 0)
-        gate->async_try_set(5, asio::bind_executor(executor, end_set));
+        gate->async_try_set(5, by.run_in_process(end_set));
     else
-        gate->async_count_down(1, asio::bind_executor(executor, end_count));
+        gate->async_count_down(1, by.run_in_process(end_count));
 }
 
 void file_scenario::end_latch_step(const boost::system::error_code& ec, std::uint64_t count) {
@@ -237,7 +195,7 @@ void file_scenario::disturb() {
     if (is_gentle_) return;
     for (auto left = random_.below(4); left > 0 && !has_failed(); --left) {
         inject_fault();
-        loop_.run_for(random_time(0ms, 2s));
+        loop_.run_for(random_.between(0ms, 2s));
     }
 }
 
@@ -263,7 +221,7 @@ void file_scenario::inject_fault() {
     case 7: return restore_copy();
     case 8: return remove_file();
     case 9:
-        if (host_.begin_busy(random_time(100ms, 6s)))
+        if (host_.begin_busy(random_.between(100ms, 6s)))
             trace_.write("another program keeps the file busy");
         return;
     case 10:
@@ -273,16 +231,10 @@ void file_scenario::inject_fault() {
     case 11: {
         auto& affected = random_living_program();
         trace_.write(affected.label + " is slow");
-        return host_.slow_down(affected.process, loop_.now() + random_time(1s, 5s));
+        return host_.slow_down(affected.process, loop_.now() + random_.between(1s, 5s));
     }
     default: return cut_off_a_program(200ms, 5s);
     }
-}
-
-void file_scenario::begin_program() {
-    auto& added = add_program();
-    for (const auto& caller : added.users)
-        use_locks(added, *caller);
 }
 
 // Its rows remain, and the other programs are not notified.
@@ -355,7 +307,7 @@ void file_scenario::force() {
             const bool is_sent = !sender.is_cut_off && sender.reconnected_at < began_at;
             holds_.end_force(&by, !ec && is_sent);
         };
-        by.locks->async_force_release(name, asio::bind_executor(by.process.get_executor(), end));
+        by.locks->async_force_release(name, by.run_in_process(end));
     });
 }
 
@@ -392,20 +344,12 @@ void file_scenario::expect_all_free() {
                                                       const held_lock& lock) {
                     if (lock) free_names->insert(name);
                 };
-                last.locks->async_try_acquire(
-                    name, {.ttl = 5s}, asio::bind_executor(last.process.get_executor(), note));
+                last.locks->async_try_acquire(name, {.ttl = 5s}, last.run_in_process(note));
             });
         loop_.run_for(5s);
     }
     for (const auto& name : names())
         if (!free_names->contains(name)) fail(name + " is never free again");
-}
-
-void file_scenario::note(const attempt& completed, believed_hold& granted) {
-    if (completed.mode == lock_mode::shared) granted.shared_since = granted.granted_at;
-    granted.permits = completed.permits;
-    trace::line(trace_) << granted.label << " has " << granted.name << ", token "
-                        << static_cast<std::int64_t>(granted.token);
 }
 
 void file_scenario::check_loss(const believed_hold& lost) {

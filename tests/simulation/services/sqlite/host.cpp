@@ -3,6 +3,7 @@
 
 #include "host.hpp"
 
+#include "../../server/service_from.hpp"
 #include "simulated_worker.hpp"
 
 #include "sqlite/backend.hpp"
@@ -17,34 +18,6 @@
 using namespace std::chrono_literals;
 
 namespace pawl::simulation {
-namespace {
-
-class file_service final : public service::definition {
-public:
-    explicit file_service(host_program& program) : program_(program) {}
-
-    std::unique_ptr<backend> open(backend_context context) const override {
-        auto& machine = program_.machine;
-        program_.clock.emplace(*context.time, [&machine] { return machine.wall_clock(); });
-        context.time = &*program_.clock;
-        sqlite::store::settings settings{machine.path(), "pawl", context.process, {}};
-        settings.read_boot_id = [&machine] { return machine.boot_id(); };
-        settings.make_notifier = [&program = program_](const auto&, auto&, auto on_notification) {
-            return std::make_unique<simulated_notifier>(program, std::move(on_notification));
-        };
-        return sqlite::make_backend(std::move(settings), context,
-                                    [&program = program_](auto strand, auto on_stop) {
-                                        return std::make_unique<simulated_worker>(
-                                            program, std::move(strand), std::move(on_stop));
-                                    });
-    }
-    std::string describe() const override { return "simulated"; }
-
-private:
-    host_program& program_;
-};
-
-}  // namespace
 
 other_program::other_program(const std::string& path) {
     if (::sqlite3_open(path.c_str(), &handle_) != SQLITE_OK)
@@ -81,8 +54,21 @@ host::host(scheduler& loop, prng random, file_bug bug)
       booted_at_(1h + std::chrono::minutes(random_.between(0, 60 * 24 * 30))) {}
 
 service host::connect(simulated_process& process) {
-    auto& added = programs_[&process] = std::make_unique<host_program>(*this, process);
-    return service(std::make_shared<file_service>(*added));
+    auto& added = *(programs_[&process] = std::make_unique<host_program>(*this, process));
+    return service_from("simulated", [this, &added](backend_context context) {
+        added.clock.emplace(*context.time, [this] { return wall_clock(); });
+        context.time = &*added.clock;
+        sqlite::store::settings settings{path(), "pawl", context.process, {}};
+        settings.read_boot_id = [this] { return boot_id(); };
+        settings.make_notifier = [&added](const auto&, auto&, auto on_notification) {
+            return std::make_unique<simulated_notifier>(added, std::move(on_notification));
+        };
+        return sqlite::make_backend(std::move(settings), context,
+                                    [&added](auto strand, auto on_stop) {
+                                        return std::make_unique<simulated_worker>(
+                                            added, std::move(strand), std::move(on_stop));
+                                    });
+    });
 }
 
 void host::kill(const simulated_process& process) {
@@ -215,9 +201,11 @@ void host::inject_bug(host_program& program) const {
             other_program(path()).run("DELETE FROM holders WHERE boot <> '" + boot_id() + "'");
         } catch (const std::runtime_error&) {}  // no tables yet, or busy
     }
-    const auto* const trigger = trigger_of(bug_);
-    if (trigger != nullptr && program.connection != nullptr)
-        ::sqlite3_exec(program.connection, trigger, nullptr, nullptr, nullptr);
+    const auto* const injected = std::ranges::find(file_bugs, bug_, &named_file_bug::bug);
+    if (injected == file_bugs.end() || injected->trigger == nullptr) return;
+    const auto trigger = "CREATE TEMP TRIGGER IF NOT EXISTS bug " + std::string(injected->trigger);
+    if (program.connection != nullptr)
+        ::sqlite3_exec(program.connection, trigger.c_str(), nullptr, nullptr, nullptr);
 }
 
 void host::add(simulated_notifier& added) { notifiers_.emplace(added.address(), &added); }

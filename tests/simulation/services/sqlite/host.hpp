@@ -7,8 +7,8 @@
 
 #include "../../kernel/prng.hpp"
 #include "../../kernel/simulated_process.hpp"
+#include "file_bugs.hpp"
 #include "file_clock.hpp"
-#include "file_scenario.hpp"
 
 #include "core/util/spi.hpp"
 #include "sqlite/notifier.hpp"

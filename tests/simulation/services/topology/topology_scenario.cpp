@@ -3,7 +3,7 @@
 
 #include "topology_scenario.hpp"
 
-#include "../redis/scenario_names.hpp"
+#include "../redis/plan.hpp"
 
 #include <algorithm>
 #include <array>
@@ -50,13 +50,9 @@ world_settings settings_of(const topology_plan& plan) {
             .users_per_program = plan.users_per_program,
             .has_sets = plan.has_sets,
             .longest_idle = 400ms,
-            .shortest_round = 500ms,
+            .longest_hold = plan.longest_hold,
             .longest_round = 3s,
-            .last_round = 5s,
-            .observation_pause = 100ms,
-            .rests_during_recovery = true,
-            .longest_end = 30s,
-            .end_pause = 50ms};
+            .longest_end = 30s};
 }
 
 }  // namespace
@@ -70,6 +66,49 @@ topology_scenario::topology_scenario(const topology_plan& scenario_plan, bool te
       holds_(loop_) {
     const bool is_delayed = plan_.partitions || plan_.pauses;
     holds_.set_bounds(instant(plan_.longest_ttl), is_delayed ? instant(8s) : instant(1s));
+}
+
+// A replica whose clock is behind keeps a dead holder's lock longer than its ttl.
+void topology_scenario::start() {
+    const std::int64_t error = plan_.is_skewed ? 60'000'000 : 1'000'000;
+    for (std::size_t i = 0; i < server_count(); ++i)
+        server(i).jump_clock(random_.between(-error, error));
+    for (std::size_t i = 0; plan_.is_on_disk && i < server_count(); ++i)
+        server(i).keep_append_file(longest_sync_pause);
+    world::start();
+}
+
+void topology_scenario::cut_links(std::size_t nodes,
+                                  const std::function<void(std::size_t, std::size_t)>& cut) {
+    const auto share = std::array{0.1, 0.3, 0.6}[random_.below(3)];
+    for (std::size_t from = 0; from < nodes; ++from)
+        for (std::size_t to = 0; to < nodes; ++to)
+            if (from != to && random_.happens(share)) cut(from, to);
+    trace_.write("links between the nodes are cut");
+    loop_.run_for(random_.between(200ms, 3s));
+}
+
+void topology_scenario::lose_a_replica() {
+    const auto replica = random_.below(server_count());
+    if (!is_replica(replica)) return;
+    trace_.write("replica " + std::to_string(replica) + " is away");
+    server(replica).stop_server();
+    loop_.schedule_after(random_.between(500ms, 5s), [this, replica] { restart(replica); });
+}
+
+void topology_scenario::cut_off(simulated_process& process) {
+    for (std::size_t i = 0; i < server_count(); ++i)
+        switch (random_.below(4)) {
+        case 0: break;
+        case 1: server(i).cut_off_requests(process); break;
+        case 2: server(i).cut_off_replies(process); break;
+        default: server(i).cut_off(process);
+        }
+}
+
+void topology_scenario::reconnect(simulated_process& process) {
+    for (std::size_t i = 0; i < server_count(); ++i)
+        server(i).reconnect(process);
 }
 
 const std::vector<std::string>& topology_scenario::names() const {
@@ -104,11 +143,7 @@ lock_options topology_scenario::choose(user& caller, attempt& made) {
     return options;
 }
 
-void topology_scenario::begin_hold(program& by, user& caller, const attempt&) {
-    release_later(by, caller, is_calm_ ? instant(100ms) : plan_.longest_hold);
-}
-
-void topology_scenario::note(const attempt&, believed_hold& granted) {
+void topology_scenario::note(believed_hold& granted) {
     granted.is_of_present_master = is_of_present_master(granted);
     trace::line(trace_) << granted.label << " has " << granted.name << ", epoch "
                         << static_cast<std::int64_t>(granted.epoch()) << ", token "

@@ -12,6 +12,7 @@
 
 #include <pawl/redis.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,10 @@ protected:
     topology_scenario(const topology_plan& scenario_plan, bool tells_of_switches,
                       const trace::line_sink& sink);
 
+    [[nodiscard]] virtual std::size_t server_count() const = 0;
+    [[nodiscard]] virtual simulated_network& server(std::size_t number) = 0;
+    [[nodiscard]] virtual bool is_replica(std::size_t number) const = 0;
+    virtual void restart(std::size_t number) = 0;
     // The server that has the lock; null: none serves it, or they do not agree.
     [[nodiscard]] virtual simulated_network* server_of(const std::string& name) = 0;
     // The replicas of that server that have the lock with this token.
@@ -51,6 +56,13 @@ protected:
     [[nodiscard]] hold_checker& holds() noexcept final { return holds_; }
     [[nodiscard]] bool has_lock_with(const simulated_redis::snapshot& data, const std::string& name,
                                      std::uint64_t token) const;
+    // Call this when the servers exist: their clocks, their files, and the programs.
+    void start();
+    // Any subset of the links between the nodes, each in one direction.
+    void cut_links(std::size_t nodes, const std::function<void(std::size_t, std::size_t)>& cut);
+    void lose_a_replica();
+    void cut_off(simulated_process& process) override;
+    void reconnect(simulated_process& process) override;
     // One of the program's idle users acquires the lock; nothing happens if all are busy.
     void request(std::size_t number, const std::string& name);
 
@@ -62,8 +74,7 @@ private:
     [[nodiscard]] bool recover() final;
     [[nodiscard]] instant longest_wait() const final { return std::chrono::seconds(30); }
     [[nodiscard]] lock_options choose(user& caller, attempt& made) final;
-    void begin_hold(program& by, user& caller, const attempt& completed) final;
-    void note(const attempt& completed, believed_hold& granted) final;
+    void note(believed_hold& granted) final;
     void check_grant(const attempt& completed, const believed_hold& granted) final;
     void check_loss(const believed_hold& lost) final;
     void check_failure(const attempt& failed, const boost::system::error_code& ec) final;

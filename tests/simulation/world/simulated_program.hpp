@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Simulated programs with one client, for tests of one interleaving: without users, or with one.
+// A simulated program with one client: of a world, or for tests of one interleaving, without users
+// or with one.
 #pragma once
 
 #include "../bugs/faulty_backend.hpp"
@@ -31,28 +32,40 @@ inline client_options client_options_for(const std::string& label, runtime& time
     return options;
 }
 
-struct single_client_process {
-    single_client_process(scheduler& loop, simulated_network& network,
-                          const redis::options& options, prng random,
-                          const redis::limits& limits = {}, injected_bug bug = injected_bug::none)
-        : single_client_process(loop, std::vector{&network}, options, random, limits, bug) {}
-    // The servers share the names: see spread_servers.hpp.
-    single_client_process(scheduler& loop, std::vector<simulated_network*> servers,
-                          const redis::options& options, prng random,
-                          const redis::limits& limits = {}, injected_bug bug = injected_bug::none)
-        : process(loop, time_point(std::chrono::hours(1)), 1.0), time(process, random) {
-        const auto named = client_options_for("test", time);
-        locks.emplace(process.get_executor(),
-                      simulated_service(std::move(servers), process, options, limits, bug), named);
+struct simulated_program {
+    // Its clock shows `start` at first and runs `rate` times as fast as the scenario's time.
+    simulated_program(scheduler& loop, std::string name, time_point start, double rate,
+                      const prng& random)
+        : label(std::move(name)), process(loop, start, rate), time(process, random) {}
+    simulated_program(scheduler& loop, std::string name, const prng& random)
+        : simulated_program(loop, std::move(name), time_point(std::chrono::hours(1)), 1, random) {}
+    void connect(const service& to) {
+        const auto named = client_options_for(label, time);
+        locks.emplace(process.get_executor(), to, named);
     }
-    simulated_process process;
-    virtual_runtime time;
-    std::optional<client> locks;
-
     // The handler, in the process.
     template <class Handler>
     [[nodiscard]] auto run_in_process(Handler handler) {
         return boost::asio::bind_executor(process.get_executor(), std::move(handler));
+    }
+
+    const std::string label;
+    simulated_process process;
+    virtual_runtime time;
+    std::optional<client> locks;
+};
+
+struct single_client_process : simulated_program {
+    single_client_process(scheduler& loop, simulated_network& network,
+                          const redis::options& options, const prng& random,
+                          const redis::limits& limits = {}, injected_bug bug = injected_bug::none)
+        : single_client_process(loop, std::vector{&network}, options, random, limits, bug) {}
+    // The servers share the names: see spread_servers.hpp.
+    single_client_process(scheduler& loop, std::vector<simulated_network*> servers,
+                          const redis::options& options, const prng& random,
+                          const redis::limits& limits = {}, injected_bug bug = injected_bug::none)
+        : simulated_program(loop, "test", random) {
+        connect(simulated_service(std::move(servers), process, options, limits, bug));
     }
 };
 
