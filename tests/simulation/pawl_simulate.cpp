@@ -6,6 +6,7 @@
 #include "kernel/process_resources.hpp"
 #include "services/redlock/redlock_scenario.hpp"
 #include "services/scenarios.hpp"
+#include "services/shedlock/shedlock_scenario.hpp"
 #include "services/sql/sql_scenario.hpp"
 #if PAWL_WITH_SQLITE
 #include "services/sqlite/file_scenario.hpp"
@@ -165,6 +166,11 @@ int run_bugs(const settings& options) {
             missed += !is_found(options, name, [bug = bug](auto seed, const auto& sink) {
                 return run_sql_scenario(seed, bug, sink);
             });
+    for (const auto& [bug, name] : shedlock_bug_names)
+        if (bug != shedlock_bug::none)
+            missed += !is_found(options, name, [bug = bug](auto seed, const auto& sink) {
+                return run_shedlock_scenario(seed, bug, sink);
+            });
 #if PAWL_WITH_SQLITE
     for (const auto& [bug, name] : file_bug_names)
         if (bug != file_bug::none)
@@ -198,6 +204,10 @@ scenario_runner runner_of(const settings& options) {
     if (topology == "sql")
         return
             [](auto seed, const auto& sink) { return run_sql_scenario(seed, sql_bug::none, sink); };
+    if (topology == "shedlock")
+        return [](auto seed, const auto& sink) {
+            return run_shedlock_scenario(seed, shedlock_bug::none, sink);
+        };
 #if PAWL_WITH_SQLITE
     if (topology == "sqlite")
         return [](auto seed, const auto& sink) {
@@ -220,7 +230,8 @@ scenario_runner choose_runner(const settings& options) {
         const auto runner = runner_of(options);
         if (!runner)
             std::cerr << "There is no topology '" << options.topology
-                      << "'; write any, servers, sentinels, cluster, redlock, sql or sqlite.\n";
+                      << "'; write any, servers, sentinels, cluster, redlock, sql, "
+                         "shedlock or sqlite.\n";
         return runner;
     }
     const auto other = std::ranges::find(topology_bugs, options.bug, &named_topology_bug::name);
@@ -239,6 +250,12 @@ scenario_runner choose_runner(const settings& options) {
     if (of_database != sql_bug_names.end())
         return [bug = of_database->first](auto seed, const auto& sink) {
             return run_sql_scenario(seed, bug, sink);
+        };
+    const auto of_table = std::ranges::find(shedlock_bug_names, options.bug,
+                                            &std::pair<shedlock_bug, std::string_view>::second);
+    if (of_table != shedlock_bug_names.end())
+        return [bug = of_table->first](auto seed, const auto& sink) {
+            return run_shedlock_scenario(seed, bug, sink);
         };
 #if PAWL_WITH_SQLITE
     const auto of_file = std::ranges::find(file_bug_names, options.bug,
@@ -263,8 +280,8 @@ int main(int argc, char** argv) {
     app.add_option("--jobs", options.jobs, "the number of threads")->capture_default_str();
     app.add_option("--bug", options.bug, "inject one of the bugs of tests/simulation/bugs");
     app.add_option("--topology", options.topology,
-                   "any (the seed decides), servers, sentinels, cluster, redlock, sql or "
-                   "sqlite")
+                   "any (the seed decides), servers, sentinels, cluster, redlock, sql, "
+                   "shedlock or sqlite")
         ->capture_default_str();
     std::map<std::string, redlock_fault> faults;
     for (const auto& [fault, name] : redlock_fault_names)

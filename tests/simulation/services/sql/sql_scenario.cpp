@@ -4,6 +4,7 @@
 #include "sql_scenario.hpp"
 
 #include "../../world/world.hpp"
+#include "sql_checker.hpp"
 
 #include <boost/asio/bind_executor.hpp>
 
@@ -20,10 +21,7 @@ namespace asio = boost::asio;
 namespace pawl::simulation {
 namespace {
 
-constexpr std::uint32_t total_permits = 3;
 constexpr duration longest_ttl = 10s;
-// From a transaction until a program knows of it.
-constexpr auto longest_delivery = 500ms;
 // Of a hold that nobody knows, in a program that reaches the undisturbed database: an answer is
 // waited for during 5 s.
 constexpr auto longest_undo = 8s;
@@ -41,64 +39,6 @@ world_settings settings_of(std::uint64_t seed) {
             .longest_end = 2min,
             .end_pause = 50ms};
 }
-
-// The rules for the holds.
-class sql_checker final : public beliefs {
-public:
-    using beliefs::beliefs;
-
-    // An operator's program takes the lock from its holders, until it ends.
-    void note_force(const std::string& name) { forces_.push_back({name, loop_.now(), {}}); }
-    void end_force(std::size_t index) { forces_[index].until = loop_.now(); }
-    [[nodiscard]] std::size_t count_forces() const noexcept { return forces_.size(); }
-    [[nodiscard]] bool is_forced(const believed_hold& hold, instant when) const {
-        return std::ranges::any_of(forces_, [&](const force& each) {
-            return each.name == hold.name && each.from <= when &&
-                   (!each.until || *each.until + longest_delivery >= hold.granted_at);
-        });
-    }
-    // Tokens are larger than all that were granted before the request; readers may share one.
-    void check_token(const believed_hold& granted) {
-        for (const auto& each : all()) {
-            if (each.get() == &granted || each->name != granted.name) continue;
-            const bool shares = granted.shared_since && each->shared_since;
-            if (each->token == granted.token && !shares)
-                fail("a token was issued twice: " + to_text(*each, granted));
-            if (each->granted_at < granted.requested_at && each->token > granted.token)
-                fail("a token is smaller than an earlier one: " + to_text(*each, granted));
-        }
-    }
-    void check() override {
-        for (const auto& each : all())
-            check_exclusivity(*each);
-    }
-
-private:
-    struct force {
-        std::string name;
-        instant from;
-        std::optional<instant> until;
-    };
-    // At the grant of this hold.
-    void check_exclusivity(const believed_hold& second) {
-        const auto when = second.granted_at;
-        if (!second.is_believed_at(when)) return;
-        auto permits = second.permits;
-        for (const auto& each : all()) {
-            const auto& first = *each;
-            if (&first == &second) break;
-            if (first.name != second.name || !first.is_believed_at(when) ||
-                is_forced(first, when) || is_paused(first, when))
-                continue;
-            permits += first.permits;
-            if (second.permits == 0 && !(second.is_reader() && first.is_shared_at(when)))
-                fail("two holders of " + to_text(first, second));
-        }
-        if (permits > total_permits) fail("more permits are held than the total");
-    }
-
-    std::vector<force> forces_;
-};
 
 class sql_scenario final : public world {
 public:
@@ -172,7 +112,7 @@ lock_options sql_scenario::choose(user& caller, attempt& made) {
     if (made.names.front() == "pool") {
         options.mode = lock_mode::permits;
         options.permits = static_cast<std::uint32_t>(choices.between(1, 2));
-        options.total_permits = total_permits;
+        options.total_permits = sql_checker::total_permits;
         made.permits = options.permits;
     }
     if (choices.happens(0.25)) options.wait = 1ms * choices.between(0, 1500);
