@@ -63,8 +63,12 @@ private:
     shedlock_server database_;
     shedlock_table table_;
     std::vector<std::unique_ptr<java_service>> services_;
-    // Since when, by the name of the lock and the owner.
-    std::map<std::string, std::pair<std::string, std::optional<instant>>> unknown_;
+    // By the name of the lock.
+    struct unknown_hold {
+        std::string owner;
+        std::optional<instant> since, undoable_since;
+    };
+    std::map<std::string, unknown_hold> unknown_;
 };
 
 void shedlock_world::disturb_others() {
@@ -109,8 +113,9 @@ void shedlock_world::observe_holds() {
 // A hold that nobody knows ends: at once if its program can undo it, else with its lease.
 void shedlock_world::check_table(const std::string& name) {
     const auto* const row = database_.held_row(name);
-    auto& [owner, from] = unknown_[name];
-    if (row == nullptr || std::exchange(owner, row->locked_by) != row->locked_by) from.reset();
+    auto& seen = unknown_[name];
+    if (row == nullptr || seen.owner != row->locked_by)
+        seen = {row == nullptr ? std::string() : row->locked_by};
     if (row == nullptr || row->process == nullptr) return;
     const auto* const by = program_of(*row->process);
     if (by == nullptr) return;  // of Java
@@ -119,11 +124,11 @@ void shedlock_world::check_table(const std::string& name) {
                !each->ended_at;
     });
     const bool is_unknown = !is_known && loop_.now() - row->locked_at > table_.lock_at_least;
-    if (lasts(from, is_unknown, row->ttl + latest_extension))
+    if (lasts(seen.since, is_unknown, row->ttl + latest_extension))
         fail("nobody knows a hold of " + name + ", and it does not end");
     const bool may_undo =
         !by->is_dead && !by->process.is_paused() && database_.is_reachable(*row->process);
-    if (is_unknown && loop_.now() - *from > longest_row_undo && may_undo &&
+    if (lasts(seen.undoable_since, is_unknown && may_undo, longest_row_undo) &&
         is_quiet_for(longest_row_undo))
         fail("nobody knows a hold of " + name + ", and nobody undoes it");
 }
