@@ -6,6 +6,7 @@
 #include "kernel/process_resources.hpp"
 #include "services/redlock/redlock_scenario.hpp"
 #include "services/scenarios.hpp"
+#include "services/sessions/session_scenario.hpp"
 #include "services/shedlock/shedlock_scenario.hpp"
 #include "services/sql/sql_scenario.hpp"
 #if PAWL_WITH_SQLITE
@@ -171,6 +172,11 @@ int run_bugs(const settings& options) {
             missed += !is_found(options, name, [bug = bug](auto seed, const auto& sink) {
                 return run_shedlock_scenario(seed, bug, sink);
             });
+    for (const auto& [bug, name] : session_bug_names)
+        if (bug != session_bug::none)
+            missed += !is_found(options, name, [bug = bug](auto seed, const auto& sink) {
+                return run_session_scenario(seed, bug, sink);
+            });
 #if PAWL_WITH_SQLITE
     for (const auto& [bug, name] : file_bug_names)
         if (bug != file_bug::none)
@@ -208,6 +214,10 @@ scenario_runner runner_of(const settings& options) {
         return [](auto seed, const auto& sink) {
             return run_shedlock_scenario(seed, shedlock_bug::none, sink);
         };
+    if (topology == "sessions")
+        return [](auto seed, const auto& sink) {
+            return run_session_scenario(seed, session_bug::none, sink);
+        };
 #if PAWL_WITH_SQLITE
     if (topology == "sqlite")
         return [](auto seed, const auto& sink) {
@@ -231,7 +241,7 @@ scenario_runner choose_runner(const settings& options) {
         if (!runner)
             std::cerr << "There is no topology '" << options.topology
                       << "'; write any, servers, sentinels, cluster, redlock, sql, "
-                         "shedlock or sqlite.\n";
+                         "shedlock, sessions or sqlite.\n";
         return runner;
     }
     const auto other = std::ranges::find(topology_bugs, options.bug, &named_topology_bug::name);
@@ -257,6 +267,12 @@ scenario_runner choose_runner(const settings& options) {
         return [bug = of_table->first](auto seed, const auto& sink) {
             return run_shedlock_scenario(seed, bug, sink);
         };
+    const auto of_session = std::ranges::find(session_bug_names, options.bug,
+                                              &std::pair<session_bug, std::string_view>::second);
+    if (of_session != session_bug_names.end())
+        return [bug = of_session->first](auto seed, const auto& sink) {
+            return run_session_scenario(seed, bug, sink);
+        };
 #if PAWL_WITH_SQLITE
     const auto of_file = std::ranges::find(file_bug_names, options.bug,
                                            &std::pair<file_bug, std::string_view>::second);
@@ -281,7 +297,7 @@ int main(int argc, char** argv) {
     app.add_option("--bug", options.bug, "inject one of the bugs of tests/simulation/bugs");
     app.add_option("--topology", options.topology,
                    "any (the seed decides), servers, sentinels, cluster, redlock, sql, "
-                   "shedlock or sqlite")
+                   "shedlock, sessions or sqlite")
         ->capture_default_str();
     std::map<std::string, redlock_fault> faults;
     for (const auto& [fault, name] : redlock_fault_names)
