@@ -157,13 +157,14 @@ private:
                                 const std::optional<lock_row>& stored, time_point give_up_at);
     [[nodiscard]] time_point request_limit(time_point give_up_at) const;
 
-    // Repeat `end_hold` with growing pauses, for `budget` at most, until a request that was sent
-    // before on the session `used` cannot arrive any more. Null: until there is an answer.
+    // Repeat `end_hold` with growing pauses, until a request that was sent before on the session
+    // `used` cannot arrive any more: for `budget` from the first answer on, which may come later
+    // than that. Null: until there is an answer, for `budget` at most.
     void end_in_background(stored_hold ended, std::int64_t least_ms, duration budget,
                            session_ptr used);
     static asio::awaitable<void> repeat_end(std::shared_ptr<shedlock_client> self,
                                             stored_hold ended, std::int64_t least_ms,
-                                            time_point ends_at, session_ptr used);
+                                            duration budget, session_ptr used);
 
     const shedlock_statements statements_;
     const std::int64_t lock_at_least_;  // ms
@@ -324,17 +325,18 @@ asio::awaitable<release_result> shedlock_client::release(const hold& held) {
 void shedlock_client::end_in_background(stored_hold ended, std::int64_t least_ms, duration budget,
                                         session_ptr used) {
     auto repetitions =
-        repeat_end(shared_from_this(), std::move(ended), least_ms, now() + budget, std::move(used));
+        repeat_end(shared_from_this(), std::move(ended), least_ms, budget, std::move(used));
     asio::co_spawn(context_.strand, std::move(repetitions), asio::detached);
 }
 
 asio::awaitable<void> shedlock_client::repeat_end(std::shared_ptr<shedlock_client> self,
                                                   stored_hold ended, std::int64_t least_ms,
-                                                  time_point ends_at, session_ptr used) {
+                                                  duration budget, session_ptr used) {
     const core::in_flight::guard operation(self->operations_);
     core::back_off pauses(*self->context_.time, repetition_pauses);
     core::wakeup timer(*self->context_.time, self->context_.strand);
     bool is_answered = false;
+    auto ends_at = self->now() + budget + (used ? latest_arrival : duration{});
     while (!self->is_forked()) {
         try {
             const auto limit = self->try_deadline();
@@ -343,7 +345,7 @@ asio::awaitable<void> shedlock_client::repeat_end(std::shared_ptr<shedlock_clien
             // A session carries its statements out in their order.
             if (!answer.empty() || !used || used == present) co_return;
             if (!std::exchange(is_answered, true))
-                ends_at = std::min(ends_at, self->now() + latest_arrival_after_answer);
+                ends_at = self->now() + std::min(budget, latest_arrival_after_answer);
         } catch (const std::exception&) {}  // repeated
         const auto next_at = self->now() + pauses.next_pause();
         if (next_at >= ends_at || self->is_closing_) co_return;

@@ -142,8 +142,8 @@ scenario_runner choose_runner(settings& options) {
         options.bug == "none" ? runner_of(options.topology, options.faults) : scenario_runner();
     if (!runner && options.bug == "none")
         std::cerr << "There is no topology '" << options.topology
-                  << "'; write any, servers, redisson, sentinels, cluster, redlock, sql or "
-                     "sqlite.\n";
+                  << "'; write any, servers, redisson, sentinels, cluster, redlock, sql, "
+                     "shedlock, sessions or sqlite.\n";
     else if (!runner)
         std::cerr << "There is no bug '" << options.bug
                   << "'; see the files *.def in tests/simulation.\n";
@@ -160,8 +160,8 @@ int main(int argc, char** argv) {
     app.add_option("--jobs", options.jobs, "the number of threads")->capture_default_str();
     app.add_option("--bug", options.bug, "inject one of the bugs of tests/simulation/bugs");
     app.add_option("--topology", options.topology,
-                   "any (the seed decides), servers, redisson, sentinels, cluster, redlock, sql "
-                   "or sqlite")
+                   "any (the seed decides), servers, redisson, sentinels, cluster, redlock, sql, "
+                   "shedlock, sessions or sqlite")
         ->capture_default_str();
     std::map<std::string, redlock_fault> faults;
     for (const auto& [fault, name] : redlock_fault_names)

@@ -40,6 +40,8 @@ scenario_runner runner_of(std::string_view topology, const redlock_faults& wante
     if (topology == "cluster") return with(topology_bug::none, run_cluster_scenario);
     if (topology == "redlock") return with(redlock_bug::none, wanted);
     if (topology == "sql") return with(sql_bug::none, run_sql_scenario);
+    if (topology == "shedlock") return with(shedlock_bug::none, run_shedlock_scenario);
+    if (topology == "sessions") return with(session_bug::none, run_session_scenario);
 #if PAWL_WITH_SQLITE
     if (topology == "sqlite") return with(file_bug::none, run_file_scenario);
 #endif
@@ -63,6 +65,10 @@ std::vector<scenario_bug> all_bugs(const redlock_faults& wanted) {
         all.push_back({name, "redlock", with(bug, wanted)});
     for (const auto& [bug, name] : sql_bug_names)
         all.push_back({name, "sql", with(bug, run_sql_scenario)});
+    for (const auto& [bug, name] : shedlock_bug_names)
+        all.push_back({name, "shedlock", with(bug, run_shedlock_scenario)});
+    for (const auto& [bug, name] : session_bug_names)
+        all.push_back({name, "sessions", with(bug, run_session_scenario)});
 #if PAWL_WITH_SQLITE
     for (const auto& [bug, name, trigger] : file_bugs)
         all.push_back({name, "sqlite", with(bug, run_file_scenario)});

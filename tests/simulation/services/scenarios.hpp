@@ -9,6 +9,8 @@
 #include "../kernel/trace.hpp"
 #include "../world/scenario_result.hpp"
 #include "redlock/redlock_plan.hpp"
+#include "sessions/lock_server.hpp"
+#include "shedlock/shedlock_server.hpp"
 #include "sql/sql_database.hpp"
 #if PAWL_WITH_SQLITE
 #include "sqlite/file_bugs.hpp"
@@ -37,6 +39,10 @@ namespace pawl::simulation {
                                                    const redlock_faults& wanted);
 [[nodiscard]] scenario_result run_sql_scenario(std::uint64_t seed, sql_bug bug,
                                                const trace::line_sink& sink);
+[[nodiscard]] scenario_result run_shedlock_scenario(std::uint64_t seed, shedlock_bug bug,
+                                                    const trace::line_sink& sink);
+[[nodiscard]] scenario_result run_session_scenario(std::uint64_t seed, session_bug bug,
+                                                   const trace::line_sink& sink);
 #if PAWL_WITH_SQLITE
 [[nodiscard]] scenario_result run_file_scenario(std::uint64_t seed, file_bug bug,
                                                 const trace::line_sink& sink);
@@ -45,8 +51,8 @@ namespace pawl::simulation {
 using scenario_runner =
     std::function<scenario_result(std::uint64_t seed, const trace::line_sink& sink)>;
 
-// any, servers, redisson (servers with Redisson's layout), sentinels, cluster, redlock, sql or
-// sqlite; empty if there is no such topology. Of ten seeds of `any`, five have one server or
+// any, servers, redisson (servers with Redisson's layout), sentinels, cluster, redlock, sql,
+// shedlock, sessions or sqlite; empty if there is no such topology. Of ten seeds of `any`, five have one server or
 // several, three have Sentinels, one has Redlock, and one has a cluster, whose scenarios take the
 // most time. `wanted`: in every scenario of Redlock.
 [[nodiscard]] scenario_runner runner_of(std::string_view topology,

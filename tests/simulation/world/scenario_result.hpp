@@ -19,7 +19,9 @@ enum class scenario_kind : std::uint8_t {
     cluster,
     redlock,
     sqlite,
-    sql
+    sql,
+    shedlock,
+    sessions
 };
 [[nodiscard]] std::string_view to_string(scenario_kind kind) noexcept;
 

@@ -18,6 +18,8 @@ std::string_view to_string(scenario_kind kind) noexcept {
     case scenario_kind::redlock: return "Redlock";
     case scenario_kind::sqlite: return "SQLite file";
     case scenario_kind::sql: return "database";
+    case scenario_kind::shedlock: return "ShedLock's table";
+    case scenario_kind::sessions: return "locks of sessions";
     default: return "cluster";
     }
 }

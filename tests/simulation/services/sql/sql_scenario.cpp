@@ -6,6 +6,7 @@
 #include "../../kernel/process_resources.hpp"
 #include "../../world/world.hpp"
 #include "../scenarios.hpp"
+#include "sql_checker.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,55 +21,10 @@ namespace pawl::simulation {
 namespace {
 
 constexpr duration longest_ttl = 10s;
-// From a transaction until a program knows of it.
-constexpr auto longest_delivery = 500ms;
 // Of a hold that nobody knows, in a program that reaches the undisturbed database: an answer is
 // waited for during 5 s.
 constexpr auto longest_undo = 8s;
 
-// The rules for the holds.
-class sql_checker final : public beliefs {
-public:
-    using beliefs::beliefs;
-
-    // An operator's program takes the lock from its holders, until it ends.
-    void note_force(const std::string& name) { forces_.push_back({name, loop_.now(), {}}); }
-    void end_force(std::size_t index) { forces_[index].until = loop_.now(); }
-    [[nodiscard]] std::size_t count_forces() const noexcept { return forces_.size(); }
-    [[nodiscard]] bool is_forced(const believed_hold& hold, instant when) const {
-        return std::ranges::any_of(forces_, [&](const force& each) {
-            return each.name == hold.name && each.from <= when &&
-                   (!each.until || *each.until + longest_delivery >= hold.granted_at);
-        });
-    }
-    // Tokens are larger than all that were granted before the request; readers may share one.
-    void check_token(const believed_hold& granted) {
-        for (const auto& each : all()) {
-            if (each.get() == &granted || each->name != granted.name) continue;
-            const bool shares = granted.shared_since && each->shared_since;
-            if (each->token == granted.token && !shares)
-                fail("a token was issued twice: " + to_text(*each, granted));
-            if (each->granted_at < granted.requested_at && each->token > granted.token)
-                fail("a token is smaller than an earlier one: " + to_text(*each, granted));
-        }
-    }
-    void check() override {
-        for (const auto& each : all())
-            check_exclusivity(*each);
-    }
-
-private:
-    struct force {
-        std::string name;
-        instant from;
-        std::optional<instant> until;
-    };
-    [[nodiscard]] bool is_excused_at(const believed_hold& hold, instant when) const override {
-        return is_forced(hold, when) || is_paused(hold, when);
-    }
-
-    std::vector<force> forces_;
-};
 
 class sql_scenario final : public world {
 public:
