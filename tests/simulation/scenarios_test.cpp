@@ -152,10 +152,8 @@ INSTANTIATE_TEST_SUITE_P(Redisson, Scenarios,
                          testing::ValuesIn(shares_of("redisson", 1'000, 4, 1)));
 INSTANTIATE_TEST_SUITE_P(Redlock, Scenarios, testing::ValuesIn(shares_of("redlock", 600, 1, 10)));
 INSTANTIATE_TEST_SUITE_P(Sql, Scenarios, testing::ValuesIn(shares_of("sql", 1'000, 4, 5)));
-INSTANTIATE_TEST_SUITE_P(ShedLock, Scenarios,
-                         testing::ValuesIn(shares_of("shedlock", 400, 1, 5)));
-INSTANTIATE_TEST_SUITE_P(Sessions, Scenarios,
-                         testing::ValuesIn(shares_of("sessions", 400, 1, 5)));
+INSTANTIATE_TEST_SUITE_P(ShedLock, Scenarios, testing::ValuesIn(shares_of("shedlock", 400, 1, 5)));
+INSTANTIATE_TEST_SUITE_P(Sessions, Scenarios, testing::ValuesIn(shares_of("sessions", 400, 1, 5)));
 INSTANTIATE_TEST_SUITE_P(Sqlite, Scenarios, testing::ValuesIn(shares_of("sqlite", 1'000, 4, 5)));
 
 // A reader is granted the lock in a crowd, so its claim window is longer than its ttl | its renewal

@@ -52,9 +52,9 @@ using scenario_runner =
     std::function<scenario_result(std::uint64_t seed, const trace::line_sink& sink)>;
 
 // any, servers, redisson (servers with Redisson's layout), sentinels, cluster, redlock, sql,
-// shedlock, sessions or sqlite; empty if there is no such topology. Of ten seeds of `any`, five have one server or
-// several, three have Sentinels, one has Redlock, and one has a cluster, whose scenarios take the
-// most time. `wanted`: in every scenario of Redlock.
+// shedlock, sessions or sqlite; empty if there is no such topology. Of ten seeds of `any`, five
+// have one server or several, three have Sentinels, one has Redlock, and one has a cluster, whose
+// scenarios take the most time. `wanted`: in every scenario of Redlock.
 [[nodiscard]] scenario_runner runner_of(std::string_view topology,
                                         const redlock_faults& wanted = {});
 
