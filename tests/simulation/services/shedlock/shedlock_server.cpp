@@ -173,7 +173,7 @@ std::vector<sql::row> shedlock_server::carry_out(server_session& session, const 
             row.fence = std::max<std::int64_t>(row.fence + 1, clock_us);
     } else if (function == "extend" || function == "java_extend") {
         const bool is_right = is_own || (!is_java && bug_ == shedlock_bug::extends_another);
-        if (!is_right || (has_ended && bug_ != shedlock_bug::extends_ended)) return {};
+        if (!is_right || has_ended) return {};
         row.lock_until = now + (bug_ == shedlock_bug::lease_too_short ? span / 2 : span);
         row.ttl = span;
     } else if (function == "release" || function == "java_unlock") {
