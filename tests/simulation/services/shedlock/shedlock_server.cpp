@@ -16,7 +16,7 @@ namespace asio = boost::asio;
 namespace pawl::simulation {
 namespace {
 
-constexpr duration longest_silence = 3s;  // of a session
+constexpr duration longest_table_silence = 3s;  // of a session
 constexpr instant longest_row_wait = 900ms;
 
 const std::string& text_at(const sql::call& request, std::size_t index) {
@@ -51,7 +51,7 @@ public:
         if (bug == shedlock_bug::undo_forgotten && ends && !answered_.contains(owner))
             co_return std::vector<sql::row>{{"0"}};
         auto statement = server_.statement(request);
-        auto answer = co_await link_->ask(std::move(statement), give_up_at, longest_silence);
+        auto answer = co_await link_->ask(std::move(statement), give_up_at, longest_table_silence);
         if (is_take) answered_.insert(owner);
         if (bug == shedlock_bug::undo_not_repeated && ends && answer.empty())
             answer.push_back({"0"});
