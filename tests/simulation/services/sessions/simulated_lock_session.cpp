@@ -17,7 +17,7 @@ namespace {
 
 constexpr duration least_silence_limit = 5s;
 // A waiter that was granted the lock, and has stopped, is passed over after this time.
-constexpr duration claim_window = 1800ms;
+constexpr duration session_claim_window = 1800ms;
 
 class simulated_lock_session final : public sql::lock_session,
                                      public std::enable_shared_from_this<simulated_lock_session> {
@@ -51,7 +51,7 @@ public:
         client_connection::statement asked = [&server = server_, requested](const auto& session,
                                                                             const auto& reply) {
             const auto& [key, mode, limit, waits] = requested;
-            server.set_idle_limit(session, waits ? std::min(limit, claim_window) : limit);
+            server.set_idle_limit(session, waits ? std::min(limit, session_claim_window) : limit);
             server.lock(session, key, mode, waits, reply);
         };
         const auto silence_limit = requested.waits ? duration(24h) : silence_limit_;

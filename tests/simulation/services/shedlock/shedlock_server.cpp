@@ -16,10 +16,10 @@ namespace asio = boost::asio;
 namespace pawl::simulation {
 namespace {
 
-constexpr duration longest_silence = 3s;  // of a session
+constexpr duration longest_table_silence = 3s;  // of a session
 constexpr instant longest_row_wait = 900ms;
 
-const std::string& text_at(const sql::call& request, std::size_t index) {
+const std::string& table_text_at(const sql::call& request, std::size_t index) {
     return std::get<std::string>(request.parameters[index]);
 }
 duration milliseconds_at(const sql::call& request, std::size_t index) {
@@ -47,11 +47,12 @@ public:
         const auto self = shared_from_this();
         const auto bug = server_.bug();
         const bool is_take = request.function == "take", ends = request.function == "release";
-        const auto owner = request.parameters.size() > 1 ? text_at(request, 1) : std::string();
+        const auto owner =
+            request.parameters.size() > 1 ? table_text_at(request, 1) : std::string();
         if (bug == shedlock_bug::undo_forgotten && ends && !answered_.contains(owner))
             co_return std::vector<sql::row>{{"0"}};
         auto statement = server_.statement(request);
-        auto answer = co_await link_->ask(std::move(statement), give_up_at, longest_silence);
+        auto answer = co_await link_->ask(std::move(statement), give_up_at, longest_table_silence);
         if (is_take) answered_.insert(owner);
         if (bug == shedlock_bug::undo_not_repeated && ends && answer.empty())
             answer.push_back({"0"});
@@ -148,10 +149,10 @@ std::vector<sql::row> shedlock_server::carry_out(server_session& session, const 
         now = instant(random_.between(earliest.count(), now.count()));
     }
     session.statement_at = loop_.now();
-    const auto& name = text_at(call, 0);
+    const auto& name = table_text_at(call, 0);
     const bool exists = rows_.contains(name);
     if (function == "look") return exists ? look(name, now) : std::vector<sql::row>();
-    const auto& owner = text_at(call, 1);
+    const auto& owner = table_text_at(call, 1);
     if (function == "make_row" || function == "java_insert") {
         if (exists) return {};
         rows_[name] = {owner, now, now};
@@ -173,7 +174,7 @@ std::vector<sql::row> shedlock_server::carry_out(server_session& session, const 
             row.fence = std::max<std::int64_t>(row.fence + 1, clock_us);
     } else if (function == "extend" || function == "java_extend") {
         const bool is_right = is_own || (!is_java && bug_ == shedlock_bug::extends_another);
-        if (!is_right || (has_ended && bug_ != shedlock_bug::extends_ended)) return {};
+        if (!is_right || has_ended) return {};
         row.lock_until = now + (bug_ == shedlock_bug::lease_too_short ? span / 2 : span);
         row.ttl = span;
     } else if (function == "release" || function == "java_unlock") {

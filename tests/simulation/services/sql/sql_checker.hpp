@@ -22,13 +22,17 @@ public:
     void note_end(const std::string& name, const void* program) {
         forces_.push_back({name, loop_.now(), loop_.now(), program});
     }
-    [[nodiscard]] bool is_forced(const believed_hold& hold, instant when) const {
+    [[nodiscard]] bool is_ended(const believed_hold& hold, instant when) const {
         return std::ranges::any_of(forces_, [&](const force& each) {
-            if (each.name != hold.name || each.from > when) return false;
-            if (each.program != nullptr)
-                return each.program == hold.program && each.from >= hold.requested_at;
-            return !each.until || *each.until + longest_delivery >= hold.granted_at;
+            return each.program == hold.program && each.name == hold.name && each.from <= when &&
+                   each.from >= hold.requested_at;
         });
+    }
+    [[nodiscard]] bool is_forced(const believed_hold& hold, instant when) const {
+        return is_ended(hold, when) || std::ranges::any_of(forces_, [&](const force& each) {
+                   return each.program == nullptr && each.name == hold.name && each.from <= when &&
+                          (!each.until || *each.until + longest_delivery >= hold.granted_at);
+               });
     }
     // Tokens are larger than all that were granted before the request; readers may share one. 0 is
     // none.
@@ -43,8 +47,9 @@ public:
         }
     }
     void check() override {
+        // The answer with the grant may come after the end of the session.
         for (const auto& each : all())
-            check_exclusivity(*each);
+            if (!is_ended(*each, each->granted_at)) check_exclusivity(*each);
     }
 
 private:
