@@ -13,10 +13,7 @@ namespace asio = boost::asio;
 namespace pawl::simulation {
 
 database_world::database_world(std::uint64_t seed, const trace::line_sink& sink)
-    : world({.seed = seed,
-             .users_per_program = 2,
-             .longest_hold = 1s,
-             .longest_rare_hold = 8s},
+    : world({.seed = seed, .users_per_program = 2, .longest_hold = 1s, .longest_rare_hold = 8s},
             sink),
       kind_(random_.below(10)),
       holds_(loop_) {}
