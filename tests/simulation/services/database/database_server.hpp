@@ -13,6 +13,7 @@
 
 #include <pawl/held_lock.hpp>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
