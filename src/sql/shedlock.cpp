@@ -336,7 +336,7 @@ asio::awaitable<void> shedlock_client::repeat_end(std::shared_ptr<shedlock_clien
     core::back_off pauses(*self->context_.time, repetition_pauses);
     core::wakeup timer(*self->context_.time, self->context_.strand);
     bool is_answered = false;
-    auto ends_at = self->now() + budget + (used ? latest_arrival : duration{});
+    auto ends_at = self->now() + budget + (used ? latest_arrival_after_answer : duration{});
     while (!self->is_forked()) {
         try {
             const auto limit = self->try_deadline();
