@@ -121,9 +121,10 @@ void check_authority(std::string_view url) {
 }
 
 // libpq only prints a warning about such a file, and goes on without a password.
-void check_password_file(const parameters& all) {
+void check_password_file(const std::vector<std::pair<std::string, std::string>>& all) {
     const auto value = [&all](std::string_view name) {
-        const auto found = std::ranges::find(all, name, &parameters::value_type::first);
+        const auto found =
+            std::ranges::find(all, name, &std::pair<std::string, std::string>::first);
         return found == all.end() ? std::string() : found->second;
     };
     const auto path = value("passfile");
