@@ -345,7 +345,7 @@ TEST_F(Config, APasswordThatEverybodyMayReadIsRefused) {
     const std::string advice =
         "' contains a password and is readable by everybody; run: chmod o-r ";
     const std::string rest =
-        ", or put the password into a file that the URL names with password_file.";
+        ", or put the password into a file that the URL names with password_file or passfile.";
     write_host_config("url = " + url_with_password);
     expect_refused(run({"ls"}), 78, "'" + host_path() + advice + host_path() + rest);
     std::filesystem::permissions(host_path(), std::filesystem::perms(0640));
