@@ -47,7 +47,7 @@ TEST(ProofSettings, AnUnknownFaultIsRefusedWithTheList) {
     EXPECT_EQ(refusal.find("There is no fault 'crush'; there are: crash, pause"), 0U) << refusal;
     for (const auto& each : environments())
         EXPECT_NE(refusal.find("; on " + each.name + " also "), std::string::npos) << refusal;
-    EXPECT_NE(refusal.find("flush, old-data, roll-back, clock, partition, two-servers, "
+    EXPECT_NE(refusal.find("flush, old-data, roll-back, clock, two-servers, "
                            "mixed, forget-majority, forget-all; on redlock-sentinel also"),
               std::string::npos)
         << refusal;
