@@ -57,9 +57,7 @@ public:
     // False: there is no open session.
     bool end_a_session();
     // It does nothing for so long, and loses nothing.
-    void freeze(instant length) {
-        frozen_until_ = std::max(frozen_until_, loop_.now() + length);
-    }
+    void freeze(instant length) { frozen_until_ = std::max(frozen_until_, loop_.now() + length); }
     // What is committed stays.
     void restart(instant length);
 
