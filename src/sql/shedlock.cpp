@@ -126,7 +126,8 @@ public:
                                         [weak = made->weak_from_this()] {
                                             if (const auto self = weak.lock())
                                                 self->context_.listener->on_possible_loss();
-                                        }};
+                                        },
+                                        [](bool) {}};
         made->sessions_ =
             std::make_shared<session_keeper>(std::move(database), context, std::move(events));
         return made;
