@@ -84,9 +84,7 @@ public:
         };
         static_cast<void>(co_await link_->ask(std::move(asked), give_up_at, silence_limit_));
     }
-    void close() noexcept override {
-        if (server_.bug() != session_bug::close_forgotten) link_->close();
-    }
+    void close() noexcept override { link_->close(); }
 
     asio::awaitable<lock_info> inspect(std::string name, time_point) override {
         lock_info info;
