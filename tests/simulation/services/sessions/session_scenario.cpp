@@ -34,6 +34,7 @@ public:
 
 private:
     database_server& server() noexcept override { return database_; }
+    const database_server& server() const noexcept override { return database_; }
     service connect(simulated_process& process) override { return database_.connect(process); }
     std::vector<duration> ttls() const override { return {1s, 2s, 5s, longest_session_ttl}; }
     lock_options choose(user& caller, attempt& made) override;
@@ -43,7 +44,7 @@ private:
     void note_end_of_lock(const simulated_process& process, const std::string& key,
                           loss_reason reason);
     void observe_holds() override;
-    void check_table(const std::string& name) override;
+    void check_rows(const std::string& name) override;
     void close() override;
     // How many of the program's users believe to have the lock; or of its sessions do.
     [[nodiscard]] std::ptrdiff_t count_believers(const program& by, const std::string& name) const;
@@ -79,7 +80,7 @@ std::ptrdiff_t session_world::count_holders(const program& by, const std::string
 // never ends a hold before its deadline.
 void session_world::note_end_of_lock(const simulated_process& process, const std::string& key,
                                      loss_reason reason) {
-    auto* const by = program_of(process);
+    auto* const by = program_of(&process);
     if (by == nullptr || reason == loss_reason::none) return;
     if (reason != loss_reason::expired) return holds_.note_end(key, by);
     if (count_holders(*by, key) > 0) return;  // of another user
@@ -98,10 +99,8 @@ void session_world::observe_holds() {
     for (const auto& by : programs_)
         for (const auto& caller : by->users)
             for (auto* const hold : caller->beliefs) {
-                const bool can_hear =
-                    !by->is_dead && !by->process.is_paused() && database_.is_reachable(by->process);
                 const bool is_missing =
-                    can_hear && !hold->ended_at &&
+                    can_ask(*by) && !hold->ended_at &&
                     count_holders(*by, hold->name) < count_believers(*by, hold->name);
                 if (lasts(hold->missing_since, is_missing, is_wild() ? 5s : 50ms))
                     fail("the end of a session with " + hold->name + " was not told");
@@ -110,21 +109,19 @@ void session_world::observe_holds() {
 
 // A lock that nobody knows is given back: soon if its program can do it, else by the limit for
 // idle sessions.
-void session_world::check_table(const std::string& name) {
+void session_world::check_rows(const std::string& name) {
     const auto holders = database_.holders(name);
     auto& unknown = unknown_[name];
     std::erase_if(unknown,
                   [&](const auto& each) { return std::ranges::count(holders, each.first) == 0; });
     for (const auto& each : holders) {
-        const auto* const by = program_of(each->process);
+        const auto* const by = program_of(&each->process);
         auto& seen = unknown[each];
         const bool is_unknown = count_believers(*by, name) == 0;
         if (lasts(seen.since, is_unknown, longest_session_ttl + latest_packet))
             fail("nobody knows a session with " + name + ", and it does not end");
-        const bool can_end =
-            !by->is_dead && !by->process.is_paused() && database_.is_reachable(each->process);
         const instant longest = is_gentle() ? 1s : longest_give_back;
-        if (lasts(seen.endable_since, is_unknown && can_end, longest) && is_quiet_for(longest))
+        if (lasts(seen.endable_since, is_unknown && can_ask(*by), longest) && is_quiet_for(longest))
             fail("nobody knows a session with " + name + ", and nobody ends it");
     }
 }

@@ -13,9 +13,6 @@ using namespace std::chrono_literals;
 namespace pawl::simulation {
 namespace {
 
-// Of a hold that nobody knows, in a program that reaches the undisturbed database: an answer is
-// waited for during 5 s.
-constexpr instant longest_row_undo = 8s;
 // From the end of a hold until the last statement for it arrives, whatever disturbs it.
 constexpr instant latest_extension = 20s;
 
@@ -39,6 +36,7 @@ public:
 
 private:
     database_server& server() noexcept override { return database_; }
+    const database_server& server() const noexcept override { return database_; }
     service connect(simulated_process& process) override {
         return database_.connect(process, table_);
     }
@@ -54,7 +52,7 @@ private:
     void disturb_others() override;
     void stop_faults() override;
     void observe_holds() override;
-    void check_table(const std::string& name) override;
+    void check_rows(const std::string& name) override;
     void close() override {
         stop_faults();
         database_world::close();
@@ -111,13 +109,13 @@ void shedlock_world::observe_holds() {
 }
 
 // A hold that nobody knows ends: at once if its program can undo it, else with its lease.
-void shedlock_world::check_table(const std::string& name) {
+void shedlock_world::check_rows(const std::string& name) {
     const auto* const row = database_.held_row(name);
     auto& seen = unknown_[name];
     if (row == nullptr || seen.owner != row->locked_by)
         seen = {row == nullptr ? std::string() : row->locked_by};
     if (row == nullptr || row->process == nullptr) return;
-    const auto* const by = program_of(*row->process);
+    const auto* const by = program_of(row->process);
     if (by == nullptr) return;  // of Java
     const bool is_known = std::ranges::any_of(holds_.all(), [&](const auto& each) {
         return each->name == name && each->token == static_cast<std::uint64_t>(row->fence) &&
@@ -126,10 +124,9 @@ void shedlock_world::check_table(const std::string& name) {
     const bool is_unknown = !is_known && loop_.now() - row->locked_at > table_.lock_at_least;
     if (lasts(seen.since, is_unknown, row->ttl + latest_extension))
         fail("nobody knows a hold of " + name + ", and it does not end");
-    const bool may_undo =
-        !by->is_dead && !by->process.is_paused() && database_.is_reachable(*row->process);
-    if (lasts(seen.undoable_since, is_unknown && may_undo, longest_row_undo) &&
-        is_quiet_for(longest_row_undo))
+    const bool may_undo = can_ask(*by);
+    if (lasts(seen.undoable_since, is_unknown && may_undo, longest_undo) &&
+        is_quiet_for(longest_undo))
         fail("nobody knows a hold of " + name + ", and nobody undoes it");
 }
 

@@ -4,9 +4,8 @@
 // One scenario of the backend over stored functions: programs that lock in one database, and faults
 // of the database, its sessions and the programs.
 #include "../../kernel/process_resources.hpp"
-#include "../../world/world.hpp"
 #include "../scenarios.hpp"
-#include "sql_checker.hpp"
+#include "sql_world.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,22 +20,16 @@ namespace pawl::simulation {
 namespace {
 
 constexpr duration longest_ttl = 10s;
-// Of a hold that nobody knows, in a program that reaches the undisturbed database: an answer is
-// waited for during 5 s.
-constexpr auto longest_undo = 8s;
 
-
-class sql_scenario final : public world {
+class sql_scenario final : public sql_world {
 public:
     sql_scenario(std::uint64_t seed, sql_bug bug, const trace::line_sink& sink)
-        : world({.seed = seed,
-                 .users_per_program = 2,
-                 .downgrades = 0.15,
-                 .longest_hold = 1s,
-                 .longest_rare_hold = 8s},
-                sink),
-          kind_(random_.below(10)),
-          holds_(loop_),
+        : sql_world({.seed = seed,
+                     .users_per_program = 2,
+                     .downgrades = 0.15,
+                     .longest_hold = 1s,
+                     .longest_rare_hold = 8s},
+                    sink),
           database_(loop_, random_.fork(), bug) {
         database_.set_wild(is_wild());
         database_.set_shared(is_shared());
@@ -46,44 +39,34 @@ public:
     ~sql_scenario() override { programs_.clear(); }
 
 private:
-    // The database. Three of ten scenarios have no faults, two only ends of sessions. In two of
-    // those with all faults, a proxy shares its sessions.
-    [[nodiscard]] bool is_gentle() const noexcept { return kind_ < 3; }
-    [[nodiscard]] bool is_wild() const noexcept { return kind_ >= 5; }
+    // The database. In two of ten scenarios a proxy shares its sessions.
     [[nodiscard]] bool is_shared() const noexcept { return kind_ >= 8; }
     service connect(simulated_process& process) override { return database_.connect(process); }
     void cut_off(simulated_process& process) override { database_.cut_off(process); }
     void reconnect(simulated_process& process) override { database_.reconnect(process); }
-    void disturb() override;
-    void inject_fault();
-    void force();
+    void inject_fault() override;
+    bool is_reachable(const simulated_process& process) const override {
+        return database_.is_reachable(process);
+    }
+    bool is_free(const std::string& name) override { return database_.is_free(name); }
     void stop_faults() override { database_.set_wild(false); }
     bool recover() override {
         loop_.run_for(2 * longest_ttl);
         return true;
     }
-    instant longest_wait() const override { return 1min; }
-    void note_disturbance() { disturbed_at_ = loop_.now(); }
 
     // The users.
     lock_options choose(user& caller, attempt& made) override;
 
     // The rules.
-    beliefs& holds() noexcept override { return holds_; }
     void check_grant(const attempt&, const believed_hold& granted) override {
         holds_.check_token(granted);
     }
-    void check_loss(const believed_hold& lost) override;
-    void check_failure(const attempt& failed, const boost::system::error_code& ec) override;
-    void observe_lock(const std::string& name, observation& seen) override;
     // The rules for the rows.
-    void check_rows(const std::string& name);
+    void check_rows(const std::string& name) override;
     [[nodiscard]] bool is_abandoned(const std::string& name, const live_hold& row) const;
 
-    const std::size_t kind_;
-    sql_checker holds_;
     sql_database database_;
-    instant disturbed_at_{-1h};
     // Since when, by the name of the lock and the owner.
     std::map<std::string, std::map<std::string, std::optional<instant>>> abandoned_;
 };
@@ -99,30 +82,6 @@ lock_options sql_scenario::choose(user& caller, attempt& made) {
     return options;
 }
 
-void sql_scenario::check_loss(const believed_hold& lost) {
-    if (!is_gentle() || holds_.is_forced(lost, loop_.now())) return;
-    fail("a hold of " + lost.name + " was lost without a cause");
-}
-
-void sql_scenario::check_failure(const attempt& failed, const boost::system::error_code& ec) {
-    if (ec == make_error_code(errc::timed_out) && failed.may_time_out) return;
-    if (is_calm_ || is_gentle()) fail("an unexpected error: " + message_of(failed));
-}
-
-// When nothing disturbs the waiters, a free lock is granted soon; else at the latest when they look
-// again after the lease that they know.
-void sql_scenario::observe_lock(const std::string& name, observation& seen) {
-    check_rows(name);
-    const bool is_wanted = std::ranges::any_of(attempts_, [&](const auto& each) {
-        return each->names.front() == name && !each->by->is_dead &&
-               !each->by->process.is_paused() && database_.is_reachable(each->by->process);
-    });
-    const instant longest = is_gentle() ? 900ms : is_wild() ? 2 * longest_ttl : 4s;
-    if (!lasts(seen.nobody_gets_it, is_wanted && database_.is_free(name), longest)) return;
-    if (loop_.now() - disturbed_at_ > longest)
-        fail("somebody waits for the lock " + name + ", which is free");
-}
-
 void sql_scenario::check_rows(const std::string& name) {
     const auto live = database_.live_holds(name);
     if (live.size() > 1 && std::ranges::count(live, lock_mode::exclusive, &live_hold::mode) > 0)
@@ -133,34 +92,20 @@ void sql_scenario::check_rows(const std::string& name) {
     });
     for (const auto& each : live)
         if (lasts(abandoned[each.owner], is_abandoned(name, each), longest_undo) &&
-            loop_.now() - disturbed_at_ > longest_undo)
+            is_quiet_for(longest_undo))
             fail("nobody knows a hold of " + name + ", and nobody undoes it");
 }
 
 // Of an attempt that was given up, or of a user that released it.
 bool sql_scenario::is_abandoned(const std::string& name, const live_hold& row) const {
-    const auto by =
-        std::ranges::find(programs_, row.process, [](const auto& each) { return &each->process; });
-    if (row.is_restored || by == programs_.end() || (*by)->is_dead || (*by)->process.is_paused() ||
-        !database_.is_reachable((*by)->process))
-        return false;
+    const auto* const by = program_of(row.process);
+    if (row.is_restored || by == nullptr || !can_ask(*by)) return false;
     return std::ranges::none_of(holds_.all(), [&](const auto& each) {
         return each->name == name && each->token == row.token && !each->ended_at;
     });
 }
 
-void sql_scenario::disturb() {
-    if (random_.happens(0.3)) force();
-    if (is_gentle()) return;
-    for (auto left = random_.below(5); left > 0 && !has_failed(); --left) {
-        inject_fault();
-        loop_.run_for(random_.between(0ms, 3s));
-        note_disturbance();
-    }
-}
-
 void sql_scenario::inject_fault() {
-    note_disturbance();
     // What a proxy hides from its clients is mostly a failover.
     switch (is_wild() ? random_.below(is_shared() ? 16 : 8) : 0) {
     case 0:
@@ -184,22 +129,6 @@ void sql_scenario::inject_fault() {
         trace_.write("another server is promoted");
         return database_.fail_over(random_.between(0ms, 3s));
     }
-}
-
-void sql_scenario::force() {
-    auto& by = *programs_[random_.below(programs_.size())];
-    const auto& name = random_name();
-    if (by.is_dead) return;
-    trace_.write(by.label + " forces " + name);
-    holds_.note_force(name);
-    by.process.post([this, &by, name, index = holds_.count_forces() - 1] {
-        if (is_over_ || by.is_dead) return;
-        const auto end = [this, &by, index](const boost::system::error_code&, bool) {
-            // Without an answer it may still be carried out, within the longest life of a session.
-            loop_.schedule_after(10s, [this, index] { holds_.end_force(index); });
-        };
-        by.locks->async_force_release(name, by.run_in_process(end));
-    });
 }
 
 }  // namespace
