@@ -212,14 +212,12 @@ asio::awaitable<sql::session_facts> connector::check_table(link_ptr link, error_
         "'group_replication_group_name')";
     auto variables =
         variables_in(rows_in(co_await link->query(state_text, statement_limit), place));
-    const std::string ready_text = "SHOW GLOBAL STATUS LIKE 'wsrep_ready'";
-    variables.merge(
-        variables_in(rows_in(co_await link->query(ready_text, statement_limit), place)));
-    if (is_read_only(value_of(variables, "read_only")))
-        throw error(
-            errc::unavailable,
-            place.server +
-                " accepts no writes (read_only); name the server that does in the URL, too.");
+    if (is_read_only(value_of(variables, "read_only"))) throw read_only_error(place);
+    if (is_galera(variables)) {
+        const std::string ready_text = "SHOW GLOBAL STATUS LIKE 'wsrep_ready'";
+        variables.merge(
+            variables_in(rows_in(co_await link->query(ready_text, statement_limit), place)));
+    }
     co_await check_membership(link, variables, place);
     const auto columns =
         rows_in(co_await link->query(shedlock_columns_query(*options_.shedlock, options_.schema),
@@ -285,11 +283,7 @@ asio::awaitable<sql::session_facts> connector::say_hello(link_ptr link, error_pl
                                        " in the database " + place.schema +
                                        "; this Pawl knows format " + std::to_string(schema_format) +
                                        ", so use a newer one.");
-    if (sql::text_in(facts_row, 1) == "t")
-        throw error(
-            errc::unavailable,
-            place.server +
-                " accepts no writes (read_only); name the server that does in the URL, too.");
+    if (sql::text_in(facts_row, 1) == "t") throw read_only_error(place);
     facts.hold_off = sql::milliseconds_in(facts_row, 3);
     facts.clock = sql::number_in(facts_row, 5);
     facts.boot = sql::number_in(facts_row, 2) << 40 | last_start_;

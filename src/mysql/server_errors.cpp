@@ -66,6 +66,12 @@ bool is_missing_schema(const server_error& failure) noexcept {
     return is_one_of(failure, {1044, 1049, 1142, 1146, 1305, 1370});
 }
 
+error read_only_error(const error_place& place) {
+    return {errc::unavailable,
+            place.server +
+                " accepts no writes (read_only); name the server that does in the URL, too."};
+}
+
 error missing_schema_error(const error_place& place, const std::string& reason) {
     return {errc::refused,
             place.server + " has no locks in the " + place.locks() + " (" + reason +

@@ -48,6 +48,7 @@ struct error_place {
 [[nodiscard]] error call_error(const server_error& failure, const error_place& place);
 // For a new connection.
 [[nodiscard]] error connect_error(const server_error& failure, const error_place& place);
+[[nodiscard]] error read_only_error(const error_place& place);
 [[nodiscard]] error missing_schema_error(const error_place& place, const std::string& reason);
 
 }  // namespace pawl::mysql

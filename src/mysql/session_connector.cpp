@@ -27,11 +27,7 @@ struct end_notice {
 }  // namespace
 
 void check_nodes(const server_variables& all, const options& settings, const error_place& place) {
-    if (is_read_only(value_of(all, "read_only")))
-        throw error(
-            errc::unavailable,
-            place.server +
-                " accepts no writes (read_only); name the server that does in the URL, too.");
+    if (is_read_only(value_of(all, "read_only"))) throw read_only_error(place);
     if (settings.one_node || !is_cluster(all)) return;
     const std::string mode = settings.kind == lock_kind::row ? "mode=row" : "mode=session";
     throw error(errc::unsupported,
