@@ -16,8 +16,42 @@ namespace chaos {
 // Of one attempt: granted, busy, or why not.
 enum class try_result { granted, busy, failed };
 
+// Makes clients whose log is captured.
+class logged_clients {
+public:
+    [[nodiscard]] client client_at(const std::string& url, pawl::duration try_limit = 10s) {
+        pawl::client_options options;
+        options.try_limit = try_limit;
+        options.log = [this](std::string_view line) { client_log.write(line); };
+        return client(pawl::from_url(url), options);
+    }
+    // The failure of the call; its message is logged too.
+    [[nodiscard]] std::optional<failure> failure_of(const std::function<void()>& call) {
+        try {
+            call();
+        } catch (const pawl::error& thrown) {
+            client_log.write(thrown.what());
+            return failure{thrown.reason(), thrown.what()};
+        }
+        return std::nullopt;
+    }
+    [[nodiscard]] static try_result result_of_try(client& locks, const std::string& name) {
+        try {
+            const bool is_granted = locks.try_acquire(name, {.ttl = 2s}).owns_lock();
+            return is_granted ? try_result::granted : try_result::busy;
+        } catch (const pawl::error&) {
+            return try_result::failed;
+        }
+    }
+    [[nodiscard]] static bool is_taken(client& locks, const std::string& name) {
+        return result_of_try(locks, name) == try_result::busy;
+    }
+
+    log_capture client_log;
+};
+
 // The virtual functions are what the cases of database_cases.hpp need of a database.
-class database_fixture {
+class database_fixture : public logged_clients {
 public:
     database_fixture() = default;
     database_fixture(const database_fixture&) = delete;
@@ -58,37 +92,10 @@ public:
     [[nodiscard]] client client_with(const std::string& suffix = {}) {
         return client_at(url_with(suffix));
     }
-    [[nodiscard]] client client_at(const std::string& url, pawl::duration try_limit = 10s) {
-        pawl::client_options options;
-        options.try_limit = try_limit;
-        options.log = [this](std::string_view line) { client_log.write(line); };
-        return client(pawl::from_url(url), options);
-    }
-    // The failure of the call; its message is logged too.
-    [[nodiscard]] std::optional<failure> failure_of(const std::function<void()>& call) {
-        try {
-            call();
-        } catch (const pawl::error& thrown) {
-            client_log.write(thrown.what());
-            return failure{thrown.reason(), thrown.what()};
-        }
-        return std::nullopt;
-    }
     // Of an acquire that would wait for long, as the error says whether waiting helps.
     [[nodiscard]] std::optional<failure> failure_at(const std::string& url) {
         client locks = client_at(url);
         return failure_of([&] { (void)locks.acquire("it", {.ttl = 2s, .wait = patience}); });
-    }
-    [[nodiscard]] static try_result result_of_try(client& locks, const std::string& name) {
-        try {
-            const bool is_granted = locks.try_acquire(name, {.ttl = 2s}).owns_lock();
-            return is_granted ? try_result::granted : try_result::busy;
-        } catch (const pawl::error&) {
-            return try_result::failed;
-        }
-    }
-    [[nodiscard]] static bool is_taken(client& locks, const std::string& name) {
-        return result_of_try(locks, name) == try_result::busy;
     }
     // Acquires and releases the lock, and expects that each token is larger than the one before.
     static void expect_pairs(client& locks, const std::string& name, int count) {
@@ -100,8 +107,6 @@ public:
             EXPECT_EQ(lock.release(), release_result::released);
         }
     }
-
-    log_capture client_log;
 };
 
 template <class Server>

@@ -107,19 +107,7 @@ TEST_F(Galera, ANodeWithoutMajorityRefuses) {
 //   A holds through node 2 (60 s) and can reach node 0 | node 2 is killed: A keeps the hold, and
 //   releases it on node 0 | B waits there, and gets it
 TEST_F(Galera, AHoldOutlivesItsNode) {
-    client holder = client_of({2, 0}), waiting = client_of({0, 1});
-    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = long_patience});
-    cluster.node(2).kill9();
-    EXPECT_TRUE(becomes_taken(waiting, "it"));
-    EXPECT_TRUE(eventually([&] { return !failure_of([&] { lock.renew(); }); }));
-    EXPECT_EQ(lock.state(), lock_state::held);
-    held_lock acquired;
-    background_task waiter(
-        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = long_patience}); });
-    EXPECT_EQ(lock.release(), release_result::released);
-    waiter.join();
-    EXPECT_GT(acquired.token(), lock.token());
-    EXPECT_EQ(acquired.release(), release_result::released);
+    expect_hold_outlives(2, client_of({2, 0}), client_of({0, 1}), 30s);
 }
 
 //   node 2 is frozen: A, which has its session there, tries on | the others go on without it | it

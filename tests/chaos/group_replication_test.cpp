@@ -30,19 +30,7 @@ TEST_F(GroupReplication, TheDoctorKnowsTheGroup) {
 //   takes over: A keeps the hold, and releases it there | B, which names the secondaries first,
 //   waits and gets it
 TEST_F(GroupReplication, AHoldOutlivesThePrimary) {
-    client holder = client_of({0, 1, 2}), waiting = client_of({1, 2, 0});
-    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = long_patience});
-    cluster.node(0).kill9();
-    EXPECT_TRUE(becomes_taken(waiting, "it"));
-    EXPECT_TRUE(eventually([&] { return !failure_of([&] { lock.renew(); }); }, 60s));
-    EXPECT_EQ(lock.state(), lock_state::held);
-    held_lock acquired;
-    background_task waiter(
-        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = long_patience}); });
-    EXPECT_EQ(lock.release(), release_result::released);
-    waiter.join();
-    EXPECT_GT(acquired.token(), lock.token());
-    EXPECT_EQ(acquired.release(), release_result::released);
+    expect_hold_outlives(0, client_of({0, 1, 2}), client_of({1, 2, 0}), 60s);
 }
 
 //   A holds by the primary | a member leaves the group, as after a restart without it, and accepts

@@ -4,9 +4,7 @@
 // A cluster of database servers with the same locks.
 #pragma once
 
-#include "redis_fixture.hpp"  // log_capture, failure, loss_recorder and others
-
-#include <pawl/service.hpp>
+#include "database_fixture.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -20,7 +18,7 @@
 namespace chaos {
 
 template <class Cluster>
-class sql_cluster_fixture : public testing::Test {
+class sql_cluster_fixture : public testing::Test, protected logged_clients {
 protected:
     template <class... Arguments>
     explicit sql_cluster_fixture(Arguments... arguments) : cluster(arguments...) {}
@@ -28,31 +26,11 @@ protected:
     // Of these nodes, in this order.
     [[nodiscard]] client client_of(const std::vector<std::size_t>& nodes,
                                    pawl::duration try_limit = 20s) {
-        pawl::client_options options;
-        options.try_limit = try_limit;
-        options.log = [this](std::string_view line) { client_log.write(line); };
-        return client(pawl::from_url(cluster.url(nodes)), options);
-    }
-    [[nodiscard]] std::optional<failure> failure_of(const std::function<void()>& call) {
-        try {
-            call();
-        } catch (const pawl::error& thrown) {
-            client_log.write(thrown.what());
-            return failure{thrown.reason(), thrown.what()};
-        }
-        return std::nullopt;
+        return client_at(cluster.url(nodes), try_limit);
     }
     // While the cluster has a node to give up, calls fail.
     [[nodiscard]] static bool becomes_taken(client& locks, const std::string& name) {
-        return eventually(
-            [&] {
-                try {
-                    return !locks.try_acquire(name, {.ttl = 2s}).owns_lock();
-                } catch (const pawl::error&) {
-                    return false;
-                }
-            },
-            60s);
+        return eventually([&] { return is_taken(locks, name); }, 60s);
     }
     static std::uint64_t expect_pair(client& locks, const std::string& name) {
         auto lock = locks.acquire(name, {.ttl = long_ttl, .wait = long_patience});
@@ -100,11 +78,28 @@ protected:
                   tokens.end());
     }
 
+    // The holder's node is killed: the hold stays, and is released at another node. The waiter, at
+    // other nodes, gets it.
+    void expect_hold_outlives(std::size_t killed, client holder, client waiting,
+                              std::chrono::seconds recovery) {
+        auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = long_patience});
+        cluster.node(killed).kill9();
+        EXPECT_TRUE(becomes_taken(waiting, "it"));
+        EXPECT_TRUE(eventually([&] { return !failure_of([&] { lock.renew(); }); }, recovery));
+        EXPECT_EQ(lock.state(), lock_state::held);
+        held_lock acquired;
+        background_task waiter(
+            [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = long_patience}); });
+        EXPECT_EQ(lock.release(), release_result::released);
+        waiter.join();
+        EXPECT_GT(acquired.token(), lock.token());
+        EXPECT_EQ(acquired.release(), release_result::released);
+    }
+
     // The others wait for a node that is lost for some 5 s, as the settings say.
     static constexpr pawl::duration long_patience = 90s;
 
     Cluster cluster;
-    log_capture client_log;
 };
 
 }  // namespace chaos

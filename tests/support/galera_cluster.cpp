@@ -68,15 +68,6 @@ void galera_cluster::add_node() {
         throw std::runtime_error("the node does not join the cluster: " + nodes_.back()->log());
 }
 
-std::string galera_cluster::url(const std::vector<std::size_t>& indexes,
-                                const std::string& more) const {
-    std::string hosts;
-    for (const auto each : indexes)
-        hosts +=
-            (hosts.empty() ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(nodes_[each]->port());
-    return "mysql://root@" + hosts + "/pawl" + more;
-}
-
 bool galera_cluster::is_ready(std::size_t index) const {
     try {
         return status_of(*nodes_[index], "wsrep_ready") == "ON";

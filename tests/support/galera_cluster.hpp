@@ -23,7 +23,9 @@ public:
     [[nodiscard]] mariadb_server& node(std::size_t index) { return *nodes_[index]; }
     // Of these nodes, in this order, followed by `more`.
     [[nodiscard]] std::string url(const std::vector<std::size_t>& indexes,
-                                  const std::string& more = {}) const;
+                                  const std::string& more = {}) const {
+        return url_of(nodes_, indexes, more);
+    }
     // Whether the node has a majority with it, and accepts statements. False if it does not answer.
     [[nodiscard]] bool is_ready(std::size_t index) const;
     // Cuts the node from the others, or ends the cut. Clients still reach it.

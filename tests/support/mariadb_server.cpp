@@ -197,4 +197,13 @@ bool mariadb_server::try_start() {
     return eventually(is_settled, 60s) && is_ready;
 }
 
+std::string url_of(const std::vector<std::unique_ptr<mariadb_server>>& nodes,
+                   const std::vector<std::size_t>& indexes, const std::string& more) {
+    std::string hosts;
+    for (const auto each : indexes)
+        hosts += (hosts.empty() ? "" : ",") + nodes.at(each)->host() + ":" +
+                 std::to_string(nodes.at(each)->port());
+    return "mysql://root@" + hosts + "/pawl" + more;
+}
+
 }  // namespace support

@@ -11,9 +11,11 @@
 
 #include <conformance/process.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,5 +81,10 @@ private:
     bool is_frozen_ = false;
     std::optional<pawl::conformance::child> process_;
 };
+
+// mysql://root@HOST:PORT,…/pawl of these of the nodes, in this order, followed by `more`.
+[[nodiscard]] std::string url_of(const std::vector<std::unique_ptr<mariadb_server>>& nodes,
+                                 const std::vector<std::size_t>& indexes,
+                                 const std::string& more = {});
 
 }  // namespace support

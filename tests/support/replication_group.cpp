@@ -64,15 +64,6 @@ replication_group::replication_group(group_writers writers, std::size_t size) {
     }
 }
 
-std::string replication_group::url(const std::vector<std::size_t>& indexes,
-                                   const std::string& more) const {
-    std::string hosts;
-    for (const auto each : indexes)
-        hosts +=
-            (hosts.empty() ? "127.0.0.1:" : ",127.0.0.1:") + std::to_string(nodes_[each]->port());
-    return "mysql://root@" + hosts + "/pawl" + more;
-}
-
 bool replication_group::is_ready(std::size_t index) const {
     try {
         const auto& member = *nodes_[index];

@@ -27,7 +27,9 @@ public:
     [[nodiscard]] mariadb_server& node(std::size_t index) { return *nodes_[index]; }
     // Of these members, in this order, followed by `more`.
     [[nodiscard]] std::string url(const std::vector<std::size_t>& indexes,
-                                  const std::string& more = {}) const;
+                                  const std::string& more = {}) const {
+        return url_of(nodes_, indexes, more);
+    }
     // Whether the member is in the group, and has a majority with it. False if it does not answer.
     [[nodiscard]] bool is_ready(std::size_t index) const;
     // Whether it accepts writes, in the group or outside.
