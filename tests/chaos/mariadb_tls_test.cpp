@@ -3,10 +3,8 @@
 
 // TLS to MariaDB and MySQL: certificates are verified, and a server without TLS gets no password.
 // MySQL's caching_sha2_password takes other ways with and without TLS.
+#include "certificate_folder.hpp"
 #include "mariadb_fixture.hpp"
-
-#include <support/certificates.hpp>
-#include <support/server_user.hpp>
 
 #include <pawl/mysql.hpp>
 
@@ -14,20 +12,11 @@ namespace {
 
 using namespace chaos;
 
-struct certificate_folder {
-    explicit certificate_folder(const std::string& host_names) {
-        const support::certificate_authority own(files.path().string());
-        own.issue("server", {.host_names = host_names});
-        const support::certificate_authority other(files.path().string(), "other");
-        support::give_to_server_user(files.path());
-    }
-    [[nodiscard]] std::vector<std::string> server_options() const {
-        return {"--ssl-ca=" + files.file("ca.crt"), "--ssl-cert=" + files.file("server.crt"),
-                "--ssl-key=" + files.file("server.key")};
-    }
-
-    support::temp_folder files;
-};
+std::vector<std::string> mysql_options_of(const certificate_folder& certificates) {
+    const auto file = [&](const char* name) { return certificates.files.file(name); };
+    return {"--ssl-ca=" + file("ca.crt"), "--ssl-cert=" + file("server.crt"),
+            "--ssl-key=" + file("server.key")};
+}
 
 class MySqlTls : public testing::TestWithParam<support::database_product> {
 protected:
@@ -54,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(On, MySqlTls, both_products, product_name);
 // TLS, too.
 TEST_P(MySqlTls, AVerifiedServerGetsThePassword) {
     const certificate_folder certificates("IP:127.0.0.1");
-    mariadb_fixture fixture({.options = certificates.server_options(), .product = GetParam()});
+    mariadb_fixture fixture({.options = mysql_options_of(certificates), .product = GetParam()});
     prepare(fixture);
     const auto ca = "?tls=yes&ca=" + certificates.files.file("ca.crt");
     client locks = fixture.client_at(url_for(fixture, ca));
@@ -72,7 +61,7 @@ TEST_P(MySqlTls, AVerifiedServerGetsThePassword) {
 
 TEST_P(MySqlTls, AnotherAuthorityOrAnotherNameIsRefused) {
     const certificate_folder certificates("DNS:db.example");
-    mariadb_fixture fixture({.options = certificates.server_options(), .product = GetParam()});
+    mariadb_fixture fixture({.options = mysql_options_of(certificates), .product = GetParam()});
     prepare(fixture);
     const auto ca = "?tls=yes&ca=" + certificates.files.file("ca.crt");
     expect_refused(fixture, "?tls=yes&ca=" + certificates.files.file("other.crt"), "ca");
