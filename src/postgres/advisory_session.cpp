@@ -116,7 +116,8 @@ std::string limits_text(duration ttl, duration silence) {
 }
 
 // A statement that waits for a lock does not read: without client_connection_check_interval, the
-// server would let it wait on when its client has gone.
+// server would let it wait on when its client has gone. Servers have transaction_timeout from
+// version 17 on.
 constexpr std::string_view session_settings =
     "select set_config('statement_timeout', '0', false), set_config('lock_timeout', '0', false), "
     "set_config('idle_session_timeout', '60s', false), "
@@ -125,7 +126,9 @@ constexpr std::string_view session_settings =
     "set_config('tcp_keepalives_idle', '2', false), "
     "set_config('tcp_keepalives_interval', '1', false), "
     "set_config('tcp_user_timeout', '5s', false), "
-    "set_config('application_name', $1, false), pg_backend_pid(), pg_is_in_recovery()";
+    "set_config('application_name', $1, false), pg_backend_pid(), pg_is_in_recovery(), "
+    "(select set_config(s.name, '0', false) from pg_settings s where s.name = "
+    "'transaction_timeout')";
 
 class advisory_session final : public sql::lock_session {
 public:
@@ -319,7 +322,7 @@ asio::awaitable<void> advisory_connector::greet(std::shared_ptr<connection> made
                         "; mode=session needs PostgreSQL 14 or later, which ends idle sessions.");
     auto sent = made->send(std::string(session_settings), {application_name(context_.process)});
     const auto rows = co_await made->wait(std::move(sent), give_up_at);
-    check_columns(rows, 11, place);
+    check_columns(rows, 12, place);
     if (rows.size() != 1) throw strange_reply(place);
     if (number_or_0(rows[0][9]) != ::PQbackendPID(made->handle()))
         throw error(errc::unsupported,

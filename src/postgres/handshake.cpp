@@ -116,6 +116,7 @@ std::string settings_text(const server_facts& server, int version) {
     if (server.commits_lazily) text += ",set_config('synchronous_commit', 'on', false)";
     if (version >= 120000) text += ",set_config('tcp_user_timeout', '5s', false)";
     if (version >= 140000) text += ",set_config('idle_session_timeout', '0', false)";
+    if (version >= 170000) text += ",set_config('transaction_timeout', '0', false)";
     return text;
 }
 
