@@ -4,6 +4,7 @@
 #include "forking_loop.hpp"
 
 #include "helper_output.hpp"
+#include "test_support.hpp"
 
 #include <boost/asio/use_future.hpp>
 
@@ -32,7 +33,7 @@ bool input_has_ended() {
 }  // namespace
 
 forking_loop::forking_loop(const service& service_to_lock)
-    : client_(std::in_place, loop_.get_executor(), service_to_lock) {}
+    : client_(std::in_place, loop_.get_executor(), service_to_lock, long_tries) {}
 
 forking_loop::~forking_loop() {
     has_work_.reset();

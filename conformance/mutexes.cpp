@@ -116,6 +116,7 @@ void a_timed_mutex_waits_for_its_time(fixture& service_fixture) {
     blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     timed_mutex own_mutex(locks, "it", {.ttl = long_ttl}), same(other, "it", {.ttl = long_ttl});
     require(own_mutex.try_lock_for(5s), "a free timed_mutex");
+    require(!same.try_lock(), "a timed_mutex was locked twice");  // connects first
     const auto begun = std::chrono::steady_clock::now();
     require(!same.try_lock_for(200ms), "a timed_mutex was locked twice");
     require(std::chrono::steady_clock::now() - begun >= 200ms,

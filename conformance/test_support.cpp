@@ -15,6 +15,14 @@ duration supported_ttl(const fixture& service_fixture, duration wanted) {
     return std::max<duration>((wanted + unit - 1ns) / unit * unit, capabilities.least_ttl);
 }
 
+void with_a_lasting_lease(const fixture& service_fixture, duration wanted,
+                          const std::function<bool(duration ttl)>& test,
+                          const std::string& sentence) {
+    for (const int factor : {1, 6})
+        if (test(supported_ttl(service_fixture, factor * wanted))) return;
+    require(false, sentence);
+}
+
 std::string milliseconds_text(duration length) {
     return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(length).count());
 }

@@ -38,6 +38,13 @@ inline constexpr duration wait_bound = 30s;
 // The shortest ttl that the service supports and that is not below `wanted`.
 [[nodiscard]] duration supported_ttl(const fixture& service_fixture, duration wanted);
 
+// For a hold that must last longer than its lease: on a busy machine, the renewals of a short lease
+// may come too late. Calls `test` with a lease of about `wanted`, and if that returns false, with
+// one six times as long. Throws `failure` with the sentence if both calls return false.
+void with_a_lasting_lease(const fixture& service_fixture, duration wanted,
+                          const std::function<bool(duration ttl)>& test,
+                          const std::string& sentence);
+
 // A duration as the commands of a helper process expect it.
 [[nodiscard]] std::string milliseconds_text(duration length);
 

@@ -115,12 +115,12 @@ TEST(Terminal, AJobIsStoppedAndContinuedAndKeepsItsLock) {
     terminal_process shell(sandbox, {"bash", "--norc", "-i"});
     shell.type("PS1='prompt> '\n");
     ASSERT_TRUE(shell.eventually_shows("prompt> "));
-    shell.type(pawl + " run --ttl 1s x -- sh -c 'echo rea''dy; read line; echo \"g\"ot $line'\n");
+    shell.type(pawl + " run --ttl 4s x -- sh -c 'echo rea''dy; read line; echo \"g\"ot $line'\n");
     ASSERT_TRUE(shell.eventually_shows("ready"));
     shell.type("\x1a");
     ASSERT_TRUE(shell.eventually_shows("Stopped"));
     EXPECT_EQ(shell.foreground(), shell.pid());
-    const auto until = boot_time() + 2'500'000'000;
+    const auto until = boot_time() + 6'000'000'000;
     while (boot_time() < until)
         ASSERT_TRUE(sandbox.is_held("x")) << "longer than the ttl";
     shell.type("fg\n");
