@@ -5,6 +5,7 @@
 
 #include <pawl/guard/async_counters.hpp>
 #include <pawl/guard/async_redis_fence.hpp>
+#include <pawl/guard/async_redis_once.hpp>
 #include <pawl/guard/async_script.hpp>
 #include <pawl/guard/boost_redis.hpp>
 #include <pawl/guard/connection.hpp>
@@ -18,6 +19,7 @@
 #include <support/eventually.hpp>
 
 #include <exception>
+#include <stdexcept>
 #include <thread>
 
 namespace {
@@ -162,6 +164,75 @@ awaitable<void> write_fenced(async_redis_connection& view) {
 }
 
 TEST_F(BoostRedis, FencesWrites) { run(write_fenced(view)); }
+
+awaitable<redis_outcome> add_one(const redis_effect& add) {
+    redis_outcome answer = add({"n"}, {1});
+    co_return answer;
+}
+
+awaitable<redis_outcome> fail_work() {
+    throw std::runtime_error("no");
+    co_return retry_after{};
+}
+
+awaitable<void> run_once(async_redis_connection& view) {
+    const redis_effect add("return redis.call('INCRBY', KEYS[1], ARGV[1])", 1);
+    const async_redis_once_work work = [&](const attempt&) { return add_one(add); };
+    const async_redis_once_work failing = [](const attempt&) { return fail_work(); };
+    bool has_failed = false;
+    try {
+        (void)co_await async_once(view, "k", patient, failing);
+    } catch (const std::runtime_error&) {
+        has_failed = true;
+    }
+    EXPECT_TRUE(has_failed);
+    auto result = co_await async_once(view, "k", patient, work);
+    EXPECT_EQ(result.state, once_state::done);
+    EXPECT_EQ(result.value, "1");
+    result = co_await async_once(view, "k", patient, work);
+    EXPECT_EQ(result.state, once_state::replayed);
+    EXPECT_EQ(result.value, "1");
+}
+
+TEST_F(BoostRedis, CarriesAnOperationOutOnce) {
+    run(run_once(view));
+    EXPECT_EQ(stored("n"), "1");
+}
+
+awaitable<outcome> pay(int& effects) {
+    ++effects;
+    outcome paid = std::string("paid");
+    co_return paid;
+}
+
+awaitable<void> run_at_least_once(async_redis_connection& view) {
+    int effects = 0;
+    const async_once_work work = [&](const attempt&) { return pay(effects); };
+    auto result = co_await async_at_least_once(view, "k", patient, work);
+    EXPECT_EQ(result.value, "paid");
+    result = co_await async_at_least_once(view, "k", patient, work);
+    EXPECT_EQ(result.state, once_state::replayed);
+    EXPECT_EQ(effects, 1);
+}
+
+TEST_F(BoostRedis, CarriesAnOutsideOperationOutAtLeastOnce) { run(run_at_least_once(view)); }
+
+awaitable<void> wait_for_another(async_redis_connection& view, int& ended) {
+    const redis_effect add("return redis.call('INCRBY', KEYS[1], ARGV[1])", 1);
+    const async_redis_once_work work = [&](const attempt&) { return add_one(add); };
+    const auto result = co_await async_once(view, "k", patient, work);
+    EXPECT_EQ(result.value, "1");
+    ++ended;
+}
+
+TEST_F(BoostRedis, LetsManyCoroutinesWaitForOneEffect) {
+    int ended = 0;
+    for (int i = 0; i < 16; ++i)
+        boost::asio::co_spawn(context, wait_for_another(view, ended), boost::asio::detached);
+    while (ended < 16)
+        context.run_one();
+    EXPECT_EQ(stored("n"), "1");
+}
 
 awaitable<void> sleep_on_the_server(async_redis_connection& view) {
     const redis_command block{"BLPOP", "none", "0"};

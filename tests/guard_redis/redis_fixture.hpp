@@ -5,6 +5,7 @@
 #pragma once
 
 #include <pawl/error.hpp>
+#include <pawl/guard/once_options.hpp>
 #include <pawl/guard/redis.hpp>
 
 #include <support/redis_server.hpp>
@@ -17,6 +18,10 @@
 #include <utility>
 
 namespace guard_tests {
+
+// The attempts must live, also on a busy machine; the tests end a lease at the server.
+constexpr pawl::guard::once_options patient{.lease = std::chrono::minutes(1),
+                                            .wait = std::chrono::minutes(1)};
 
 // A view over the client of the tests. Counts its commands by name.
 class resp_connection final : public pawl::guard::redis_connection {

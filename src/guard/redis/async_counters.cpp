@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "counter_calls.hpp"
-#include "pauses.hpp"
 #include "update_call.hpp"
 
+#include <guard/async_pause.hpp>
 #include <pawl/guard/async_counters.hpp>
 
 #include <utility>
@@ -45,7 +45,7 @@ awaitable<std::string> async_counters::update(std::string key, change new_value,
     redis::check_update(key, options);
     const auto get = redis::get_command(key);
     for (std::uint32_t tries = 0; tries < options.tries; ++tries) {
-        if (tries > 0) co_await redis::async_pause(redis::pause_after(tries - 1));
+        if (tries > 0) co_await async_pause(spi::real_runtime(), redis::pause_after(tries - 1));
         const auto present = co_await server_.execute(get);
         const std::string old_value = redis::stored_bytes(present, key);
         std::optional<std::string> replacement = new_value(old_value);

@@ -2,9 +2,9 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "counter_calls.hpp"
-#include "pauses.hpp"
 #include "update_call.hpp"
 
+#include <guard/sync_once.hpp>
 #include <pawl/guard/counters.hpp>
 
 namespace pawl::guard {
@@ -34,7 +34,7 @@ std::string counters::update(std::string_view key, const change& new_value,
                              const update_options& options) {
     redis::check_update(key, options);
     for (std::uint32_t tries = 0; tries < options.tries; ++tries) {
-        if (tries > 0) redis::pause(redis::pause_after(tries - 1));
+        if (tries > 0) pause_for(redis::pause_after(tries - 1), {});
         std::string old_value = redis::stored_bytes(server_.execute(redis::get_command(key)), key);
         std::optional<std::string> replacement = new_value(old_value);
         if (!replacement) return old_value;

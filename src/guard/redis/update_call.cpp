@@ -3,12 +3,15 @@
 
 #include "update_call.hpp"
 
-#include "pauses.hpp"
 #include "refusals.hpp"
 
 #include <guard_redis_scripts.hpp>
 #include <pawl/error.hpp>
 #include <pawl/guard/connection.hpp>
+#include <pawl/spi/runtime.hpp>
+
+#include <algorithm>
+#include <span>
 
 namespace pawl::guard::redis {
 
@@ -47,6 +50,12 @@ void throw_conflict(std::string_view key, std::uint32_t tries) {
                    " tries. Repeat the update later; for many callers of one key, use a script.");
 }
 
-duration pause_after(std::uint32_t tries) { return random_pause(tries, 1ms, 50ms); }
+// A random time up to 1 ms, doubled after each try.
+duration pause_after(std::uint32_t tries) {
+    const duration limit = std::min<duration>(50ms, 1ms * (1 << std::min(tries, 10U)));
+    std::uint32_t random = 0;
+    spi::real_runtime().random(std::as_writable_bytes(std::span(&random, 1)));
+    return limit / 1024 * (random % 1025);
+}
 
 }  // namespace pawl::guard::redis
