@@ -32,11 +32,12 @@ constexpr measurement measurements[] = {
     {"requests.", measure_requests}, {"handoff", measure_handoff},
     {"waiter", measure_waiter},      {"hot", measure_hot},
     {"held", measure_held},          {"counts", measure_counts},
+    {"no_lock", measure_no_lock},
 };
 
 constexpr const char* usage =
     "usage: pawl_bench [--quick] [--only ID] [--json FILE] [--out FOLDER]\n"
-    "  ID: pair, throughput, requests, handoff, waiter, hot, held or counts\n";
+    "  ID: pair, throughput, requests, handoff, waiter, hot, held, counts or no_lock\n";
 
 settings parse(const std::vector<std::string>& arguments) {
     settings result;

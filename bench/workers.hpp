@@ -35,6 +35,7 @@ void measure_waiter(const bench_context& context, std::vector<row>& rows);
 void measure_hot(const bench_context& context, std::vector<row>& rows);
 void measure_held(const bench_context& context, std::vector<row>& rows);
 void measure_counts(const bench_context& context, std::vector<row>& rows);
+void measure_no_lock(const bench_context& context, std::vector<row>& rows);
 
 // The two commands that Pawl sends for one uncontended pair, recorded at the server.
 struct recorded_pair {

@@ -2,24 +2,24 @@
 # Copyright (c) 2026 The Pawl authors
 
 # Turns a folder's *.lua into one C++ header. Two uses:
-#   include(embed_scripts) and pawl_embed_scripts(FOLDER HEADER [NAMESPACE]) add the build rule;
-#   cmake -D folder=… -D header=… [-D space=…] -P embed_scripts.cmake writes the header.
-# The default NAMESPACE is pawl::redis::scripts.
+#   include(embed_scripts) and pawl_embed_scripts(FOLDER HEADER [NAMESPACE [TYPE_HEADER]]) add the
+#   build rule;
+#   cmake -D folder=… -D header=… [-D space=… -D type_header=…] -P embed_scripts.cmake writes the
+#   header.
+# The default NAMESPACE is pawl::redis::scripts. There, `redis::script` is the type that TYPE_HEADER
+# defines; the default is redis/scripting/script.hpp.
 # A line `--@include NAME.lua` is replaced by that file's text; files named `_*.lua` are such parts.
 # Lines that are comments become empty, so that servers get the code only, with its line numbers.
 
 cmake_policy(VERSION 3.25)
 
 function(pawl_embed_scripts folder header)
-    set(space ${ARGN})
-    if(NOT space)
-        set(space pawl::redis::scripts)
-    endif()
+    list(POP_FRONT ARGN space type_header)
     file(GLOB inputs CONFIGURE_DEPENDS ${folder}/*.lua)
     add_custom_command(
         OUTPUT ${header}
         COMMAND ${CMAKE_COMMAND} -D folder=${folder} -D header=${header} -D space=${space}
-                -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+                -D type_header=${type_header} -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
         DEPENDS ${inputs} ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
         COMMENT "Embedding the Redis scripts" VERBATIM)
 endfunction()
@@ -71,7 +71,7 @@ function(write_header)
     file(CONFIGURE OUTPUT "${header}" @ONLY CONTENT "// Made from Lua files by the build.
 #pragma once
 
-#include <redis/scripting/script.hpp>
+#include <@type_header@>
 
 #include <array>
 
@@ -87,6 +87,9 @@ endfunction()
 if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
     if(NOT space)
         set(space pawl::redis::scripts)
+    endif()
+    if(NOT type_header)
+        set(type_header redis/scripting/script.hpp)
     endif()
     write_header()
 endif()

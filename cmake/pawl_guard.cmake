@@ -2,7 +2,8 @@
 # Copyright (c) 2026 The Pawl authors
 
 # The layers behind the lock: pawl_guard and pawl_sync_guard, from src/guard. The folder
-# src/guard/NAME needs the client library of a backend, and is built with that backend.
+# src/guard/NAME needs the client library of a backend, and is built with that backend. Its file
+# guard.cmake, if there is one, adds to the library.
 pawl_add_library(pawl_guard src/guard)
 get_target_property(sources pawl_guard SOURCES)
 foreach(name IN LISTS pawl_known_backends)
@@ -13,5 +14,8 @@ endforeach()
 set_property(TARGET pawl_guard PROPERTY SOURCES ${sources})
 pawl_backends_values(guard_libraries LIBRARIES)
 target_link_libraries(pawl_guard PUBLIC pawl_core PRIVATE ${guard_libraries})
+foreach(name IN LISTS pawl_backends)
+    include(${PROJECT_SOURCE_DIR}/src/guard/${name}/guard.cmake OPTIONAL)
+endforeach()
 pawl_add_sync_library(pawl_guard LINK pawl_sync_core)
 target_link_libraries(pawl_sync_guard PRIVATE ${guard_libraries})

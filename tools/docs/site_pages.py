@@ -23,6 +23,7 @@ SECTIONS = {
               "docs/guide/guarantees.md", "docs/guide/durability.md", "docs/guide/managed.md",
               "docs/guide/failover.md", "docs/guide/production.md", "docs/guide/cli.md",
               "docs/guide/testing-your-code.md",
+              "docs/guide/no-lock-needed.md", "docs/guide/idempotency-key.md",
               "docs/guide/linking.md",
               "docs/guide/performance.md", "docs/guide/threats.md",
               "docs/guide/changes.md", "docs/guide/"],

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include <guard/sync_once.hpp>
+#include "once_course.hpp"
+
+#include <pawl/error.hpp>
+
+#include <utility>
+
+namespace pawl::guard {
+namespace {
+
+class redis_once_runner {
+public:
+    redis_once_runner(redis_connection& server, const once_key& operation,
+                      const once_options& options, std::stop_token cancel)
+        : server_(server), cancel_(std::move(cancel)), course_(operation, options) {}
+
+    template <class Work>
+    once_result run(const Work& work) {
+        while (advance_to_work()) {
+            try {
+                course_.on_end(send(course_.end_call(work(course_.current()))));
+            } catch (...) {
+                if (is_final_failure()) throw;
+            }
+        }
+        return std::move(machine().result());
+    }
+    once_claim claim() {
+        if (advance_to_work()) return {.attempt = course_.current()};
+        return {.known = std::move(machine().result())};
+    }
+
+private:
+    using step = once_machine::step;
+
+    once_machine& machine() { return course_.machine(); }
+    redis_reply send(const redis::script_call& call) { return redis::run(server_, call); }
+    // False: the operation has ended.
+    bool advance_to_work() {
+        while (machine().next() != step::work && machine().next() != step::end) {
+            if (machine().next() == step::pause) {
+                pause_for(machine().pause_time(), cancel_);
+                machine().on_pause_over();
+            } else {
+                course_.on_step(send(course_.step_call()));
+            }
+        }
+        return machine().next() == step::work;
+    }
+    bool is_final_failure() {
+        try {
+            return course_.on_failure(send(course_.failure_call()));
+        } catch (...) {  // the claim ends with its lease
+            return true;
+        }
+    }
+
+    redis_connection& server_;
+    const std::stop_token cancel_;
+    redis::once_course course_;
+};
+
+}  // namespace
+
+once_result once(redis_connection& server, const once_key& operation, const once_options& options,
+                 const redis_once_work& work, std::stop_token cancel) {
+    return redis_once_runner(server, operation, options, std::move(cancel)).run(work);
+}
+
+once_result at_least_once(redis_connection& server, const once_key& operation,
+                          const once_options& options, const once_work& work,
+                          std::stop_token cancel) {
+    return redis_once_runner(server, operation, options, std::move(cancel)).run(work);
+}
+
+once_claim claim(redis_connection& server, const once_key& operation, const once_options& options,
+                 std::stop_token cancel) {
+    return redis_once_runner(server, operation, options, std::move(cancel)).claim();
+}
+
+bool finish(redis_connection& server, const attempt& claimed, const outcome& result,
+            const once_options& options) {
+    const auto call = redis::finish_call(claimed, result, options);
+    return redis::is_changed(redis::run(server, call), call.subject());
+}
+
+bool give_up(redis_connection& server, const attempt& claimed, duration pause) {
+    const auto call = redis::give_up_call(claimed, pause);
+    return redis::is_changed(redis::run(server, call), call.subject());
+}
+
+}  // namespace pawl::guard
