@@ -39,7 +39,7 @@ struct tick_record {
     store_time began{}, ended{};
     int status = 0;      // the exit status
     std::string reason;  // why it was skipped, or did not end well
-    // The ticks before this one that the record settles, too: they were skipped with it.
+    // How many later ticks were skipped together with it.
     std::uint32_t missed = 0;
 };
 
@@ -53,8 +53,8 @@ struct tick_claim {
 
 // What the records say of one schedule.
 struct schedule_state {
-    store_time now{};      // when the database was asked
-    store_time settled{};  // no tick up to this instant needs a decision any more
+    store_time now{};                       // when the database was asked
+    store_time settled{};                   // no tick up to this instant needs a decision any more
     std::vector<tick_record> unfinished{};  // those claimed or running, by `due`
 };
 
@@ -76,7 +76,7 @@ public:
     // As begin, after a crash: in place of the claim `crashed`, whose work was running.
     virtual bool begin_again(const tick_claim& claimed, const std::string& crashed,
                              fencing_token token, duration lease) = 0;
-    // The work that had begun was not started after all: others may claim the tick.
+    // The claim is given up. If its work had begun, nothing was done: others may claim the tick.
     virtual bool withdraw(const tick_claim& claimed) = 0;
     // The running work of this claim has ended: as done, or as crashed.
     virtual bool finish(const tick_claim& claimed, tick_state state, int status,
