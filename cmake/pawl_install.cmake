@@ -79,7 +79,7 @@ function(pawl_write_pc name description)
     configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/pawl.pc.in
         ${PROJECT_BINARY_DIR}/generated/shared/${name}.pc @ONLY)
     set(pc_libraries -l${library})
-    foreach(part IN LISTS pawl_backends pawl_parts ITEMS core)
+    foreach(part IN LISTS pawl_backends pawl_parts ITEMS guard core)
         string(APPEND pc_libraries " -l${library}_${part}")
     endforeach()
     set(pc_private "Requires: ${pc_requires}")

@@ -19,10 +19,10 @@ target_link_libraries(pawl_asio_link PRIVATE $<BUILD_INTERFACE:Boost::headers>)
 pawl_set_kind(pawl_asio_link asio)
 
 pawl_add_shared_library(pawl_shared NAME pawl KIND sync MARKER char
-    ARCHIVES pawl_sync ${sync_backends} ${sync_parts} pawl_sync_core
+    ARCHIVES pawl_sync ${sync_backends} ${sync_parts} pawl_sync_guard pawl_sync_core
     PRIVATE ${needed} PUBLIC Threads::Threads)
 pawl_add_shared_library(pawl_asio_shared NAME pawl_asio KIND asio MARKER "thread_local char"
-    ARCHIVES pawl ${asio_backends} ${asio_parts} pawl_core PRIVATE ${needed}
+    ARCHIVES pawl ${asio_backends} ${asio_parts} pawl_guard pawl_core PRIVATE ${needed}
     PUBLIC pawl_asio_link Threads::Threads
         $<BUILD_INTERFACE:Boost::headers> $<INSTALL_INTERFACE:pawl::boost>)
 set(pawl_shared_libraries pawl_shared pawl_asio_shared pawl_asio_link)
@@ -36,7 +36,7 @@ function(pawl_add_other_name library name)
     set_target_properties(${library}_${name} PROPERTIES EXPORT_NAME ${kind}${name})
     set(pawl_shared_libraries ${pawl_shared_libraries} ${library}_${name} PARENT_SCOPE)
 endfunction()
-foreach(name IN LISTS pawl_backends ITEMS core)
+foreach(name IN LISTS pawl_backends ITEMS guard core)
     pawl_add_other_name(pawl_shared ${name})
     pawl_add_other_name(pawl_asio_shared ${name})
 endforeach()

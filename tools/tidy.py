@@ -62,6 +62,7 @@ MAY_INCLUDE = {
     "src/redis/scriptless": {"src/core", "src/redis/common", "src/redis/doctor",
                              "src/redis/topology", "src/redis/transport"},
     "src/registry": {"src/core"},
+    "src/guard": set(),
     "conformance": set(),
     "include": set(),
     "cli/ui": set(),

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: BSL-1.0
+# Copyright (c) 2026 The Pawl authors
+
+# The layers behind the lock: pawl_guard and pawl_sync_guard, from src/guard. The folder
+# src/guard/NAME needs the client library of a backend, and is built with that backend.
+pawl_add_library(pawl_guard src/guard)
+get_target_property(sources pawl_guard SOURCES)
+foreach(name IN LISTS pawl_known_backends)
+    if(NOT name IN_LIST pawl_backends)
+        list(FILTER sources EXCLUDE REGEX "/src/guard/${name}/")
+    endif()
+endforeach()
+set_property(TARGET pawl_guard PROPERTY SOURCES ${sources})
+pawl_backends_values(guard_libraries LIBRARIES)
+target_link_libraries(pawl_guard PUBLIC pawl_core PRIVATE ${guard_libraries})
+pawl_add_sync_library(pawl_guard LINK pawl_sync_core)
+target_link_libraries(pawl_sync_guard PRIVATE ${guard_libraries})
