@@ -110,9 +110,10 @@ std::optional<schedule_watch::decision> schedule_watch::care_for_unfinished(
         if (record.lease_until > state.now) continue;
         if (record.state == tick_state::running) {
             if (auto recovery = recover(record, state.now)) return recovery;
-        } else if (auto claimed =
-                       claim(records, claim_of({seconds_of(record.due), record.key}), state.now)) {
-            return claimed;
+        } else {
+            const auto claimed =
+                claim(records, claim_of({seconds_of(record.due), record.key}), state.now);
+            return claimed.value_or(decision());
         }
     }
     return {};
