@@ -36,6 +36,8 @@ struct arguments {
     std::string role;
     std::string operation;
     std::string count;
+    std::string file;
+    std::string last = "50";
     std::vector<std::string> also;
     std::optional<std::string> permits;
     std::optional<std::string> token;
@@ -51,6 +53,9 @@ struct arguments {
     bool yes = false;
     bool create = false;
     bool cluster_node = false;
+    bool check = false;
+    bool history = false;
+    bool schema = false;
     std::vector<std::string> command;  // after --
 };
 

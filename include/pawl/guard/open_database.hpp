@@ -12,6 +12,9 @@
 
 namespace pawl::guard {
 
+// True if open_database can open the database of a URL with this scheme, such as "postgresql".
+[[nodiscard]] bool keeps_records(std::string_view scheme);
+
 // Opens a connection to the database in which a service with this URL keeps its locks; null if the
 // service is no database. For a SQLite file, opens FILE.records beside it, because the file itself
 // has locks only. Waits for up to some seconds. The result owns the connection; close it before a

@@ -7,6 +7,12 @@
 
 namespace pawl::guard {
 
+bool keeps_records(std::string_view scheme) {
+    for (const auto& each : record_databases)
+        if (each.scheme == scheme) return true;
+    return false;
+}
+
 std::unique_ptr<connection> open_database(std::string_view url) {
     for (const auto& [scheme, open] : record_databases)
         if (url.substr(0, url.find(':')) == scheme) return open(url);
