@@ -59,10 +59,11 @@ public:
     struct decision {
         action next = action::wait;
         duration pause{};
-        tick_claim claim{};       // of this host; not yet in the records with `recover`
-        store_time latest{};      // for tick_records::begin
-        std::string crashed{};    // with `recover`: the claim whose work was running
-        bool may_repeat = false;  // with `recover`: attempts are left
+        tick_claim claim{};         // of this host; not yet in the records with `recover`
+        store_time latest{};        // for tick_records::begin
+        std::string crashed{};      // with `recover`: the claim whose work was running
+        bool may_repeat = false;    // with `recover`: attempts are left
+        std::uint32_t attempt = 1;  // of the work, if it begins
     };
 
     // Throws errc::bad_name and errc::bad_option. `host` is shown in the history.
