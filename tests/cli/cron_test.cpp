@@ -33,8 +33,8 @@ protected:
     // One schedule, every second; `OUT` in the command is the file `out`.
     [[nodiscard]] std::unique_ptr<started_process> start(const std::string& options,
                                                          std::string command) const {
-        const auto at = command.find("OUT");
-        if (at != std::string::npos) command.replace(at, 3, out);
+        for (auto at = command.find("OUT"); at != std::string::npos; at = command.find("OUT"))
+            command.replace(at, 3, out);
         return sandbox.start(
             {"cron", "-v", write("* * * * * *  tick  " + options + "  " + command + "\n")});
     }
@@ -231,7 +231,8 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
           "line 7: 'f' is also the name of line 6; give each schedule its own name.",
           "line 8: Only TZ can be set in this file; set 'PATH' in the environment",
           "line 9: The time zone 'Mars/Phobos' is unknown on this host;",
-          "line 10: The schedule '0 0 30 2 *' is never due,", "line 11: The hour '' of"})
+          "line 10: The schedule '0 0 30 2 *' is never due,",
+          "line 11: The schedule '* *' has 2 fields;"})
         EXPECT_NE(checked.err.find(sentence), std::string::npos) << sentence << checked.err;
     const auto started = sandbox.run({"cron", path});
     EXPECT_EQ(started.code, 78);
