@@ -7,6 +7,8 @@
 #include "../ui/messages.hpp"
 #include "cron_job.hpp"
 
+#include <pawl/blocking.hpp>
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,7 +58,8 @@ cron_scheduler::cron_scheduler(const std::vector<cron_line>& lines,
 }
 
 void cron_scheduler::run() {
-    prepare();
+    verify_locks();
+    prepare_records();
     while (!is_stopping_ || !running_.empty()) {
         if (boot_clock::now() >= retry_at_) {
             renew_running();
@@ -69,8 +72,45 @@ void cron_scheduler::run() {
     }
 }
 
+// In a process of its own: the library has threads, and this process forks.
+int cron_scheduler::try_locks() const {
+    const pid_t child = ::fork();
+    if (child < 0) throw system_failure("Cannot start a process");
+    if (child == 0) {
+        ::sigprocmask(SIG_SETMASK, &events_.original_mask(), nullptr);
+        int result = 0;
+        try {
+            blocking::client locks(location_.lock_service);
+            static_cast<void>(locks.inspect(schedules_.front().line->name));
+        } catch (...) {
+            result = report_current();
+        }
+        say_rest();
+        ::_exit(result);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : signal_status(WTERMSIG(status));
+}
+
+// A mistake is an error at once; a service that is away is waited for.
+void cron_scheduler::verify_locks() {
+    constexpr int unreachable = static_cast<int>(exit_code::unreachable);
+    while (!is_stopping_) {
+        const int status = try_locks();
+        if (status == 0) return;
+        if (status != unreachable)
+            throw failure(static_cast<exit_code>(status),
+                          "The locks of the schedules cannot be "
+                          "used; the line above says why.");
+        retry_at_ = boot_clock::now() + pauses_.next();
+        while (!is_stopping_ && boot_clock::now() < retry_at_)
+            handle_signals(events_.wait(retry_at_));
+    }
+}
+
 // A table that this user may not make is an error at once; an absent database is waited for.
-void cron_scheduler::prepare() {
+void cron_scheduler::prepare_records() {
     while (!is_stopping_) {
         try {
             store_.make_schema();
@@ -85,7 +125,8 @@ void cron_scheduler::prepare() {
                                   "; let an administrator run the output of `pawl cron --schema`.");
             note_outage(problem);
         }
-        handle_signals(events_.wait(retry_at_));
+        while (!is_stopping_ && boot_clock::now() < retry_at_)
+            handle_signals(events_.wait(retry_at_));
     }
 }
 

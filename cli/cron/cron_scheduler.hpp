@@ -36,7 +36,9 @@ private:
         time_point next_renewal;
     };
 
-    void prepare();
+    void verify_locks();
+    void prepare_records();
+    [[nodiscard]] int try_locks() const;
     void look_at_all();
     void look_at(watched_schedule& schedule);
     void start(watched_schedule& schedule, const guard::schedule_watch::decision& decision);

@@ -20,8 +20,7 @@ using namespace std::chrono_literals;
     throw failure(exit_code::usage,
                   "A schedule needs a record of each tick, which " +
                       location.lock_service.describe() +
-                      " does not keep; name a PostgreSQL, MariaDB or MySQL database or a SQLite "
-                      "file with --on.");
+                      " does not keep; name a SQL database or a lock file with --on.");
 }
 
 }  // namespace

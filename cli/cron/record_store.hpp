@@ -25,8 +25,8 @@ public:
     // Makes the table if it is missing.
     void make_schema();
     [[nodiscard]] guard::dialect dialect();
-    // Must be called before a fork: a child must not use the connection, and a SQLite file that was
-    // open at a fork cannot be opened in the child.
+    // Must be called before a fork: a child must not use the connection, and a file that was open
+    // at a fork cannot be opened in the child.
     void close() noexcept;
 
 private:

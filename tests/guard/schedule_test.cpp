@@ -29,12 +29,12 @@ std::string utc(sys_seconds instant) {
 // The ticks in the time from `from` on, in UTC, as HH:MM or, on another day, DD HH:MM.
 strings ticks_in(const std::string& text, const std::string& zone, sys_seconds from, hours span) {
     const auto schedule = cron_schedule::parse(text, zone);
-    strings found;
+    strings ticks;
     auto next = schedule.next(from - 1s);
     for (; next && next->due < from + span; next = schedule.next(next->due))
-        found.push_back(utc(next->due).substr(floor<days>(next->due) == floor<days>(from) ? 11 : 8,
+        ticks.push_back(utc(next->due).substr(floor<days>(next->due) == floor<days>(from) ? 11 : 8,
                                               floor<days>(next->due) == floor<days>(from) ? 5 : 8));
-    return found;
+    return ticks;
 }
 
 std::string key_of(const std::string& text, const std::string& zone, sys_seconds after) {

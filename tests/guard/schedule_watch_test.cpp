@@ -333,7 +333,7 @@ public:
         for (int i = 0; i < 3; ++i)
             hosts_.push_back({new_watch()});
         database_.interleave = [this](const std::string&) {
-            if (chance(10)) step(any_host());
+            if (is_likely(10)) step(any_host());
         };
     }
 
@@ -358,17 +358,17 @@ private:
                 {.overlap = overlap_policy::wait, .catch_up = catch_up_policy::all, .late = 10h},
                 "h"};
     }
-    bool chance(unsigned percent) { return random_() % 100 < percent; }
+    bool is_likely(unsigned percent) { return random_() % 100 < percent; }
     simulated_host& any_host() { return hosts_[random_() % hosts_.size()]; }
     [[nodiscard]] bool is_calm() const { return database_.now >= calm_; }
 
     void step(simulated_host& host) {
         if (host.is_busy) return;
-        if (!is_calm() && chance(2)) host.is_paused = !host.is_paused;
+        if (!is_calm() && is_likely(2)) host.is_paused = !host.is_paused;
         if (is_calm()) host.is_paused = false;
         if (host.is_paused) return;
         host.is_busy = true;
-        if (!is_calm() && chance(1) && !host.running) {
+        if (!is_calm() && is_likely(1) && !host.running) {
             host = {new_watch()};  // died and restarted
         } else if (host.running) {
             work(host);
@@ -391,7 +391,8 @@ private:
         const auto& claimed = *host.claimed;
         if (is_locked_) return;
         is_locked_ = true;
-        if (chance(20)) static_cast<void>(records_.begin(claimed.claim, {}, claimed.latest, 30s));
+        if (is_likely(20))
+            static_cast<void>(records_.begin(claimed.claim, {}, claimed.latest, 30s));
         if (records_.begin(claimed.claim, {}, claimed.latest, 30s)) {
             ++begun_[claimed.claim.key];
             order_.push_back(claimed.claim.key);
@@ -404,7 +405,7 @@ private:
 
     void work(simulated_host& host) {
         const auto& claim = host.running->claim;
-        if (chance(50)) return records_.renew(claim, 30s);
+        if (is_likely(50)) return records_.renew(claim, 30s);
         if (!records_.finish(claim, tick_state::done, 0, {})) problem_ += "not finished; ";
         host.running.reset();
         is_locked_ = false;

@@ -130,6 +130,7 @@ std::optional<schedule_watch::decision> schedule_watch::recover(const tick_recor
     recovery.claim = claim_of({seconds_of(record.due), record.key});
     recovery.latest = latest_of(record.due);
     recovery.crashed = record.claim;
+    recovery.attempt = record.attempts + 1;
     recovery.may_repeat = record.attempts < options_.attempts;
     return recovery;
 }
