@@ -6,11 +6,10 @@
 #include "test_database.hpp"
 #include "waiting.hpp"
 
-#include <guard/fence_schema.hpp>
-
 #include <pawl/error.hpp>
 #include <pawl/guard/async_fence.hpp>
 #include <pawl/guard/fence.hpp>
+#include <pawl/guard/schema.hpp>
 #include <pawl/guard/transaction.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -33,7 +32,7 @@ constexpr auto largest_token = fencing_token(std::numeric_limits<std::int64_t>::
 
 class GuardFence : public database_test {
 protected:
-    GuardFence() { first->run(std::string(guard::fence_table(database->dialect()))); }
+    GuardFence() { guard::make_tables(first->view()); }
 
     // In a transaction that commits.
     static fence_result raise(open_connection& db, std::string_view resource, fencing_token token) {

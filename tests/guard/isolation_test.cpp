@@ -7,9 +7,8 @@
 #include "test_database.hpp"
 #include "waiting.hpp"
 
-#include <guard/fence_schema.hpp>
-
 #include <pawl/guard/fence.hpp>
+#include <pawl/guard/schema.hpp>
 #include <pawl/guard/transaction.hpp>
 
 #include <gmock/gmock.h>
@@ -128,7 +127,7 @@ protected:
         admin->run("DROP TABLE IF EXISTS price");
         if (is_postgres) admin->run("DROP FUNCTION IF EXISTS refuse_stale");
         admin->run("DROP TABLE IF EXISTS pawl_fence");
-        admin->run(std::string(guard::fence_table(database->dialect())));
+        guard::make_tables(admin->view());
         admin->run(
             "CREATE TABLE price(id INTEGER PRIMARY KEY, cents BIGINT NOT NULL, fence BIGINT "
             "NOT NULL)");

@@ -51,10 +51,12 @@ public:
     async_mysql_opened(const asio::any_io_executor& executor, const mysql_place& place)
         : handle_(connect_to_mysql(place, true)), view_(executor, handle_.get()) {}
     guard::async_connection& view() override { return view_; }
+    guard::connection& blocking_view() override { return blocking_view_; }
 
 private:
     mysql_handle handle_;
     guard::async_mysql_connection view_;
+    guard::mysql_connection blocking_view_{handle_.get()};
 };
 
 template <database_product Product>

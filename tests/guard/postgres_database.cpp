@@ -45,10 +45,12 @@ public:
     async_postgres_opened(const asio::any_io_executor& executor, const std::string& url)
         : handle_(connect_to(url)), view_(executor, handle_.get()) {}
     guard::async_connection& view() override { return view_; }
+    guard::connection& blocking_view() override { return blocking_view_; }
 
 private:
     postgres_handle handle_;
     guard::async_postgres_connection view_;
+    guard::postgres_connection blocking_view_{handle_.get()};
 };
 
 class postgres_database final : public test_database {

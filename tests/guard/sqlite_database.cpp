@@ -49,11 +49,13 @@ public:
     explicit async_sqlite_opened(const std::string& path) : handle_(open_file(path)) {}
     ~async_sqlite_opened() override { worker_.join(); }
     guard::async_connection& view() override { return view_; }
+    guard::connection& blocking_view() override { return blocking_view_; }
 
 private:
     sqlite_handle handle_;
     asio::thread_pool worker_{1};
     guard::async_sqlite_connection view_{worker_.get_executor(), handle_.get()};
+    guard::sqlite_connection blocking_view_{handle_.get()};
 };
 
 class sqlite_database final : public test_database {

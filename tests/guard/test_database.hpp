@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class open_async_connection {
 public:
     virtual ~open_async_connection() = default;
     virtual guard::async_connection& view() = 0;
+    // Of the same connection, for a coroutine that may block.
+    virtual guard::connection& blocking_view() = 0;
 };
 
 // Not thread-safe.
@@ -57,6 +60,8 @@ struct product {
     // With an empty database, or with that of the address.
     std::unique_ptr<test_database> (*make)(const std::string& address);
     std::vector<std::string> isolations;
+
+    friend void PrintTo(const product& tested, std::ostream* out) { *out << tested.name; }
 };
 
 // Those of this build. MySQL is only there if it is installed.

@@ -31,6 +31,10 @@ public:
     [[nodiscard]] virtual guard::dialect dialect() const noexcept = 0;
     // As connection::in_transaction.
     [[nodiscard]] virtual bool in_transaction() const noexcept = 0;
+
+private:
+    friend class table_checks;
+    std::uint32_t checked_tables_ = 0;  // Pawl's tables, a bit each
 };
 
 // What async_transaction carries out: name it before the co_await.

@@ -18,6 +18,8 @@
 
 namespace pawl::guard {
 
+class table_checks;
+
 // Whose SQL a connection speaks.
 enum class dialect : std::uint8_t {
     postgres,  // PostgreSQL
@@ -94,6 +96,10 @@ public:
     // True between the begin and the end of a transaction, also after an error in it; and if the
     // session begins transactions by itself (autocommit is off).
     [[nodiscard]] virtual bool in_transaction() const noexcept = 0;
+
+private:
+    friend class table_checks;
+    std::uint32_t checked_tables_ = 0;  // Pawl's tables, a bit each
 };
 
 }  // namespace pawl::guard

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The tables of the layers behind the lock, in the program's own database. Standard headers only.
+#pragma once
+
+#include <pawl/guard/connection.hpp>
+
+#include <string>
+
+namespace pawl::guard {
+
+// The SQL that makes the tables that are missing, for an administrator or a migration tool:
+// statements that each end with a semicolon. `pawl schema --on URL` prints the same.
+[[nodiscard]] std::string schema_text(dialect spoken);
+// Makes the tables that are missing, in the session's default schema or database. Several callers
+// may do so at once. Throws errc::unsupported in an open transaction, and database_error.
+void make_tables(connection& db);
+// Each function that needs a table checks it at its first use of a view; so keep a view as long as
+// its connection. This one checks all tables. Throws errc::refused, with what to do, if a table is
+// missing, was made by a newer or older Pawl, or has other columns.
+void check_tables(connection& db);
+
+}  // namespace pawl::guard

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "async_rollback.hpp"
+#include "async_runner.hpp"
+#include "guarded.hpp"
+#include "once_outcome.hpp"
+#include "statements.hpp"
+
+#include <pawl/client.hpp>
+
+namespace pawl::guard {
+
+namespace asio = boost::asio;
+
+namespace {
+
+asio::awaitable<outcome> work_and_commit(async_connection& db, const async_once_work& work,
+                                         const attempt& alone) {
+    const auto begin = begin_statement(db.dialect());
+    co_await db.execute(begin);
+    outcome result = co_await work(alone);
+    const statement commit{"COMMIT"};
+    if (std::holds_alternative<std::string>(result)) co_await db.execute(commit);
+    co_return result;
+}
+
+asio::awaitable<once_result> work_alone(async_connection& db, const once_key& operation,
+                                        const async_once_work& work, bool is_inside,
+                                        std::stop_token lost) {
+    const attempt alone = lone_attempt(operation, std::move(lost));
+    outcome result;
+    std::exception_ptr failure;
+    try {
+        if (is_inside)
+            result = co_await work_and_commit(db, work, alone);
+        else
+            result = co_await work(alone);
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    if (is_inside && db.in_transaction()) co_await roll_back(db);
+    if (failure) std::rethrow_exception(failure);
+    co_return lone_result(result);
+}
+
+asio::awaitable<once_result> run_once(async_connection& db, const once_key& operation,
+                                      const once_options& options, const async_once_work& work,
+                                      bool is_inside, std::stop_token lost = {}) {
+    async_runner runner(db, operation, options, std::move(lost));
+    co_await runner.check();
+    once_result result = co_await runner.run(work, is_inside);
+    co_return result;
+}
+
+asio::awaitable<std::optional<once_result>> replay(async_connection& db, const once_key& operation,
+                                                   const once_options& options) {
+    async_runner runner(db, operation, options);
+    co_await runner.check();
+    std::optional<once_result> known = co_await runner.replay();
+    co_return known;
+}
+
+// An empty handle: another caller has the lock.
+asio::awaitable<held_lock> acquire(client& locks, std::string name, lock_options options) {
+    try {
+        held_lock lock = co_await locks.async_acquire(std::move(name), options);
+        co_return lock;
+    } catch (const error& refused) {
+        if (refused.reason() != errc::timed_out) throw;
+    }
+    co_return held_lock();
+}
+
+asio::awaitable<once_result> run_guarded(client& locks, async_connection& db, std::string name,
+                                         const once_key& operation, const once_options& options,
+                                         const async_once_work& work, bool is_inside) {
+    if (!is_inside) check_outside(options);
+    check_once(operation, options, db.in_transaction());
+    const auto give_up_at = end_of_wait(options);
+    std::optional<once_result> known;
+    if (uses(options, layers::record)) known = co_await replay(db, operation, options);
+    if (known) co_return *std::move(known);
+    held_lock lock;
+    const bool locks_first = uses(options, layers::lock);
+    if (locks_first) lock = co_await acquire(locks, std::move(name), lock_options_of(options));
+    if (locks_first && !lock) co_return once_result();
+    auto lost = lock ? lock.lost() : std::stop_token();
+    once_result result;
+    const auto rest = with_rest_of_wait(options, give_up_at);
+    if (uses(options, layers::record))
+        result = co_await run_once(db, operation, rest, work, is_inside, std::move(lost));
+    else
+        result = co_await work_alone(db, operation, work, is_inside, std::move(lost));
+    co_return result;
+}
+
+once_key key_of_attempt(const attempt& claimed) { return {claimed.key(), {}, claimed.scope()}; }
+std::int64_t token_of_attempt(const attempt& claimed) {
+    return static_cast<std::int64_t>(claimed.token().value());
+}
+
+}  // namespace
+
+asio::awaitable<once_result> async_once(async_connection& db, once_key operation,
+                                        once_options options, const async_once_work& work) {
+    once_result result = co_await run_once(db, operation, options, work, true);
+    co_return result;
+}
+
+asio::awaitable<once_result> async_at_least_once(async_connection& db, once_key operation,
+                                                 once_options options,
+                                                 const async_once_work& work) {
+    check_outside(options);
+    once_result result = co_await run_once(db, operation, options, work, false);
+    co_return result;
+}
+
+asio::awaitable<once_result> async_guarded_once(client& locks, async_connection& db,
+                                                std::string name, once_key operation,
+                                                once_options options, const async_once_work& work) {
+    once_result result =
+        co_await run_guarded(locks, db, std::move(name), operation, options, work, true);
+    co_return result;
+}
+
+asio::awaitable<once_result> async_guarded_at_least_once(client& locks, async_connection& db,
+                                                         std::string name, once_key operation,
+                                                         once_options options,
+                                                         const async_once_work& work) {
+    once_result result =
+        co_await run_guarded(locks, db, std::move(name), operation, options, work, false);
+    co_return result;
+}
+
+asio::awaitable<once_claim> async_claim(async_connection& db, once_key operation,
+                                        once_options options) {
+    check_outside(options);
+    async_runner runner(db, operation, options);
+    co_await runner.check();
+    once_claim claimed = co_await runner.claim();
+    co_return claimed;
+}
+
+asio::awaitable<bool> async_finish(async_connection& db, const attempt& claimed,
+                                   const outcome& result, once_options options) {
+    check_outside(options);
+    const once_statements record(db.dialect(), key_of_attempt(claimed), options);
+    const auto* later = std::get_if<retry_after>(&result);
+    const auto last = later != nullptr
+                          ? record.give_up(token_of_attempt(claimed), later->pause)
+                          : *final_statement(record, token_of_attempt(claimed), result, options);
+    const rows answer = co_await db.execute(last);
+    co_return answer.matched == 1;
+}
+
+asio::awaitable<bool> async_give_up(async_connection& db, const attempt& claimed, duration pause) {
+    const once_statements record(db.dialect(), key_of_attempt(claimed), {});
+    const auto update = record.give_up(token_of_attempt(claimed), pause);
+    const rows answer = co_await db.execute(update);
+    co_return answer.matched == 1;
+}
+
+}  // namespace pawl::guard

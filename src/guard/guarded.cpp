@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "guarded.hpp"
+
+#include <algorithm>
+
+namespace pawl::guard {
+
+bool uses(const once_options& options, layers layer) noexcept {
+    return (static_cast<unsigned>(options.with) & static_cast<unsigned>(layer)) != 0;
+}
+
+lock_options lock_options_of(const once_options& options) {
+    lock_options lock;
+    if (options.lease != duration{}) lock.ttl = options.lease;
+    lock.wait = options.wait;
+    return lock;
+}
+
+time_point end_of_wait(const once_options& options) {
+    const auto now = spi::real_runtime().now();
+    return options.wait > time_point::max() - now ? time_point::max() : now + options.wait;
+}
+
+once_options with_rest_of_wait(const once_options& options, time_point give_up_at) {
+    auto rest = options;
+    if (give_up_at != time_point::max())
+        rest.wait = std::max(duration{}, give_up_at - spi::real_runtime().now());
+    return rest;
+}
+
+attempt lone_attempt(const once_key& operation, std::stop_token lost) {
+    return {operation.scope, operation.key, {}, 1, time_point::max(), std::move(lost)};
+}
+
+once_result lone_result(const outcome& result) {
+    if (const auto* text = std::get_if<std::string>(&result)) return {once_state::done, *text};
+    if (const auto* refusal = std::get_if<rejected>(&result))
+        return {once_state::failed, refusal->why};
+    once_result later;
+    later.retry_in = std::get<retry_after>(result).pause;
+    return later;
+}
+
+}  // namespace pawl::guard

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// What the guarded forms of `once` have in common, sync and async.
+#pragma once
+
+#include "once_machine.hpp"
+
+#include <pawl/options.hpp>
+
+namespace pawl::guard {
+
+[[nodiscard]] bool uses(const once_options& options, layers layer) noexcept;
+[[nodiscard]] lock_options lock_options_of(const once_options& options);
+[[nodiscard]] time_point end_of_wait(const once_options& options);
+// The same options, with what is left of the wait.
+[[nodiscard]] once_options with_rest_of_wait(const once_options& options, time_point give_up_at);
+// Of a work without a record.
+[[nodiscard]] attempt lone_attempt(const once_key& operation, std::stop_token lost);
+[[nodiscard]] once_result lone_result(const outcome& result);
+
+}  // namespace pawl::guard

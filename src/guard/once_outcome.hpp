@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// What the work's answer means for the record: common to both drivers.
+#pragma once
+
+#include "once_statements.hpp"
+
+namespace pawl::guard {
+
+// Refuses a result that is too large for the transaction of its effect.
+void check_result(const std::string& result, const once_options& options);
+
+[[nodiscard]] inline record_state claimed_state(const once_options& options) {
+    return options.lease == duration{} ? record_state::done : record_state::pending;
+}
+// The statement that records a final answer of the work, without a result that is too large;
+// nothing for `retry_after`.
+[[nodiscard]] std::optional<statement> final_statement(const once_statements& record,
+                                                       std::int64_t token, const outcome& result,
+                                                       const once_options& options);
+
+}  // namespace pawl::guard
