@@ -25,7 +25,7 @@ pawl_backend(sqlite
     TITLE "Locks in a SQLite file"
     URLS sqlite:/path/to/file
     NAMESPACES sqlite
-    EXPORTS sqlite::at
+    EXPORTS sqlite::at sqlite::parse
     PACKAGE SQLite3
     LIBRARIES SQLite::SQLite3
     PKG_CONFIG sqlite3
@@ -37,7 +37,7 @@ pawl_backend(postgres
     TITLE "Locks in a PostgreSQL database"
     URLS postgresql://HOST postgres://HOST
     NAMESPACES postgres
-    EXPORTS postgres::at postgres::schema_of postgres::lock_in_transaction
+    EXPORTS postgres::at postgres::parse postgres::schema_of postgres::lock_in_transaction
     PARTS net sql
     PACKAGE PostgreSQL
     LIBRARIES PostgreSQL::PostgreSQL
@@ -50,7 +50,7 @@ pawl_backend(mysql
     TITLE "Locks in a MariaDB or MySQL database"
     URLS mysql://HOST mariadb://HOST
     NAMESPACES mysql
-    EXPORTS mysql::at mysql::schema_of
+    EXPORTS mysql::at mysql::parse mysql::schema_of
     PARTS net sql
     PACKAGE MariaDB
     LIBRARIES MariaDB::MariaDB

@@ -5,7 +5,8 @@
 
 # The first list is for the libraries and the command, the others for tests, bench and examples.
 mapfile -t backend_packages < <(sed -n 's/^ *DEBIAN \([^)]*\).*/\1/p' cmake/backends.cmake)
-install_packages=(g++ cmake ninja-build ccache libcli11-dev ${backend_packages[*]})
+install_packages=(g++ cmake ninja-build ccache libcli11-dev libcctz-dev tzdata
+    ${backend_packages[*]})
 read -ra server_packages <<<"$(
     sed -n 's/^ *DEBIAN_TESTS \([^)]*\).*/\1/p' cmake/backends.cmake | tr '\n' ' ')"
 build_packages=("${install_packages[@]}" git libgtest-dev libgmock-dev libhiredis-dev

@@ -69,6 +69,7 @@ MAY_INCLUDE = {
     "cli/config": {"cli/ui"},
     "cli/verbs": {"cli/config", "cli/ui"},
     "cli/run": {"cli/config", "cli/ui", "cli/verbs"},
+    "cli/cron": {"cli/config", "cli/run", "cli/ui", "cli/verbs"},
     "cli": set(),
     "examples": set(),
     # Measures the same scripts without the library.

@@ -63,7 +63,7 @@ _pawl_names() {
 _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local verbs='run elect status ls watch release resize redlock doctor acl schema bench'
+    local verbs='run elect status ls watch release resize redlock cron doctor acl schema bench'
     verbs+=' completion'
     local service='--on --url-file --local' i
     COMPREPLY=()
@@ -124,7 +124,7 @@ _pawl() {
             _pawl_names "$current"
             return
             ;;
-        --label | --name | --busy-exit) return ;;
+        --label | --name | --last | --busy-exit) return ;;
     esac
 
     if ((COMP_CWORD == 1)); then
@@ -142,6 +142,7 @@ _pawl() {
         status | doctor) options+=' --json' ;;
         resize) options+=' --json --create' ;;
         redlock) options='--on --url-file --help --json --force --yes' ;;
+        cron) options+=' --json --check --history --name --last --schema --verbose' ;;
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes --token' ;;
@@ -159,6 +160,10 @@ _pawl() {
         case ${COMP_WORDS[1]} in
             run | elect | status | ls | watch | release | resize)
                 _pawl_names "$current"
+                ;;
+            cron)
+                compopt -o filenames 2>/dev/null
+                mapfile -t COMPREPLY < <(compgen -f -- "$current")
                 ;;
             redlock) mapfile -t COMPREPLY < <(compgen -W 'status init rejoin' -- "$current") ;;
         esac

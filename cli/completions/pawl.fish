@@ -19,7 +19,8 @@ function __pawl_after_mark
     contains -- -- (commandline -opc)
 end
 
-set -l verbs run elect status ls watch release resize redlock doctor acl schema bench completion
+set -l verbs run elect status ls watch release resize redlock cron doctor acl schema
+set -a verbs bench completion
 set -l named run elect status ls watch release resize
 
 complete -c pawl -f
@@ -33,6 +34,7 @@ complete -c pawl -n __fish_use_subcommand -a watch -d 'Show the locks live'
 complete -c pawl -n __fish_use_subcommand -a release -d 'Take a lock from its holder'
 complete -c pawl -n __fish_use_subcommand -a resize -d 'Set the number of permits of a semaphore'
 complete -c pawl -n __fish_use_subcommand -a redlock -d 'Show, begin or repair a set of nodes'
+complete -c pawl -n __fish_use_subcommand -a cron -d 'Run commands of a file at their times'
 complete -c pawl -n __fish_use_subcommand -a doctor -d 'Examine the service'
 complete -c pawl -n __fish_use_subcommand -a acl -d 'Print the least rights for a user of Redis'
 complete -c pawl -n __fish_use_subcommand -a schema -d 'Print the SQL that prepares a database'
@@ -53,7 +55,7 @@ complete -c pawl \
     -l local -d 'A lock file of this user on this host'
 complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize redlock" \
     -l json -d 'Print JSON'
-complete -c pawl -n "__fish_seen_subcommand_from doctor acl bench" \
+complete -c pawl -n "__fish_seen_subcommand_from cron doctor acl bench" \
     -l json -d 'Print JSON'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l durable -x -a 'primary replicas:1 disk' -d 'Where a lock must be first'
@@ -95,6 +97,18 @@ complete -c pawl -n "__fish_seen_subcommand_from release" \
     -s y -l yes -d 'Do not ask for confirmation'
 complete -c pawl -n "__fish_seen_subcommand_from release" \
     -l token -x -d 'Only from a holder with this token'
+complete -c pawl -n "__fish_seen_subcommand_from cron" -F
+complete -c pawl -n "__fish_seen_subcommand_from cron" -l check -d 'Only check the file'
+complete -c pawl -n "__fish_seen_subcommand_from cron" \
+    -l history -d 'Only print when commands ran'
+complete -c pawl -n "__fish_seen_subcommand_from cron" \
+    -l schema -d 'Only print the SQL of the table'
+complete -c pawl -n "__fish_seen_subcommand_from cron" \
+    -l name -x -d 'The history of this schedule'
+complete -c pawl -n "__fish_seen_subcommand_from cron" \
+    -l last -x -a '10 50 200' -d 'How many ticks at the most'
+complete -c pawl -n "__fish_seen_subcommand_from cron" \
+    -s v -l verbose -d 'Print when commands begin and end'
 complete -c pawl -n "__fish_seen_subcommand_from redlock" -a 'status init rejoin'
 complete -c pawl -n "__fish_seen_subcommand_from redlock" \
     -l force -d 'init: also of members'

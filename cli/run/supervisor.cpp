@@ -63,9 +63,11 @@ void die_by_signal(int signal) {
 
 }  // namespace
 
-supervisor::supervisor(const run_options& options, const service_location& location)
+supervisor::supervisor(const run_options& options, const service_location& location,
+                       run_hooks* hooks)
     : options_(options),
       location_(location),
+      hooks_(hooks),
       margins_(margins_for(options)),
       shared_(map_shared(), &unmap_shared),
       // The children that this process already had do not belong to the command, nor do their
@@ -106,6 +108,7 @@ int supervisor::run() {
             shared_->command_may_live = false;
         if (!lock_lost_) hold_for_minimum();
     }
+    call_end_hook(started);
     release_lock();
     if (processes_) processes_->cgroup().remove();
     return exit_status();
@@ -156,6 +159,7 @@ std::vector<std::string> supervisor::environment() const {
             added.push_back(prefix + "_TOKEN=" + to_string(token));
     };
     add_token("PAWL", 0);
+    added.insert(added.end(), options_.variables.begin(), options_.variables.end());
     const auto others = options_.also.size();
     if (others > 0) added.push_back("PAWL_ALSO=" + std::to_string(others));
     for (std::size_t i = 1; i <= others; ++i) {
@@ -176,7 +180,23 @@ control_group supervisor::make_cgroup() {
     return cgroup;
 }
 
+// Before the release: whoever has the lock next finds the end of this command.
+void supervisor::call_end_hook(bool started) {
+    if (!hooks_have_begun_) return;
+    const bool was_executed = started || status_ != 0;  // or the attempt has failed
+    if (!was_executed)
+        hooks_->withdraw();
+    else if (lock_lost_ && started)
+        hooks_->end(static_cast<int>(loss_status()), true);
+    else
+        hooks_->end(status_, false);
+}
+
 bool supervisor::start_command() {
+    if (hooks_ != nullptr) {
+        hooks_have_begun_ = hooks_->may_begin(fencing_token(shared_->tokens.at(0)));
+        if (!hooks_have_begun_) return false;
+    }
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     has_terminal_ = terminal_.wants_foreground() && terminal_.is_foreground();
     auto cgroup = make_cgroup();
@@ -274,13 +294,16 @@ void supervisor::report_unconfirmed_release() const {
         "; the lock is free within " + format_exact(options_.ttl) + ".");
 }
 
+exit_code supervisor::loss_status() const noexcept {
+    const bool outlived = outlived_lease_ || may_outlive_supervisor_;
+    return outlived ? exit_code::outlived : exit_code::lost;
+}
+
 int supervisor::exit_status() {
     const bool unstarted = leader_ == 0;
     if (unstarted && interrupted_ != 0) return signal_status(interrupted_);
-    if (lock_lost_ && (unstarted || options_.on_loss != loss_policy::resume)) {
-        const bool outlived = outlived_lease_ || may_outlive_supervisor_;
-        return static_cast<int>(outlived ? exit_code::outlived : exit_code::lost);
-    }
+    if (lock_lost_ && (unstarted || options_.on_loss != loss_policy::resume))
+        return static_cast<int>(loss_status());
     if (interrupted_ != 0) return signal_status(interrupted_);
     if (has_terminal_ && (killed_by_ == SIGINT || killed_by_ == SIGQUIT)) {
         say_rest();

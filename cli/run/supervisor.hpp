@@ -6,11 +6,13 @@
 #pragma once
 
 #include "../config/service_location.hpp"
+#include "../ui/failure.hpp"
 #include "../verbs/verbs.hpp"
 #include "command_processes.hpp"
 #include "event_source.hpp"
 #include "lock_process.hpp"
 #include "processes.hpp"
+#include "run_hooks.hpp"
 #include "terminal.hpp"
 
 #include <memory>
@@ -23,7 +25,9 @@ namespace pawl::cli {
 
 class supervisor {
 public:
-    supervisor(const run_options& options, const service_location& location);
+    // `hooks` may be null.
+    supervisor(const run_options& options, const service_location& location,
+               run_hooks* hooks = nullptr);
     ~supervisor();
     supervisor(const supervisor&) = delete;
     supervisor& operator=(const supervisor&) = delete;
@@ -52,6 +56,8 @@ private:
     // supervisor.cpp: from start to end
     void start_lock_process();
     bool start_command();
+    void call_end_hook(bool started);
+    [[nodiscard]] exit_code loss_status() const noexcept;
     void hold_for_minimum();
     void note_loss_in_minimum();
     void release_lock();
@@ -113,6 +119,8 @@ private:
 
     const run_options& options_;
     const service_location& location_;
+    run_hooks* hooks_;
+    bool hooks_have_begun_ = false;
     margins margins_;
     event_source events_;
     terminal terminal_;

@@ -37,6 +37,8 @@ struct arguments {
     bool guard = false;
     std::string operation;
     std::string count;
+    std::string file;
+    std::string last = "50";
     std::vector<std::string> also;
     std::optional<std::string> permits;
     std::optional<std::string> token;
@@ -52,6 +54,9 @@ struct arguments {
     bool yes = false;
     bool create = false;
     bool cluster_node = false;
+    bool check = false;
+    bool history = false;
+    bool schema = false;
     std::vector<std::string> command;  // after --
 };
 

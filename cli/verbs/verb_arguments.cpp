@@ -127,6 +127,38 @@ void add_redlock(CLI::App& app, arguments& args, action& selected_action) {
     });
 }
 
+void add_cron(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb = app.add_subcommand("cron", "Run the commands of a file at their times");
+    verb->add_option("FILE", args.file, "The schedules, the same on all hosts")->type_name("");
+    verb->add_flag("--check", args.check, "Only check the file, and print when its commands run");
+    verb->add_flag("--history", args.history, "Only print when commands ran, and how they ended");
+    verb->add_option("--name", args.name, "--history: of this schedule only")->type_name("NAME");
+    verb->add_option("--last", args.last, "--history: how many ticks at the most (50)")
+        ->type_name("N");
+    verb->add_flag("--schema", args.schema, "Only print the SQL of the table with the ticks");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->add_flag("-v,--verbose", args.verbose, "Print when commands begin and end");
+    verb->footer(
+        "A line of the file: 30 2 * * *  orders/nightly  max=2h,late=10m  /usr/bin/repair\n"
+        "The environment of the command has PAWL_TICK, PAWL_NAME and PAWL_TOKEN.\n"
+        "Exit status: 0 after a signal; 66 the file cannot be read; 78 it is not valid; 64 the\n"
+        "service keeps no records; 77 no right to make the table.");
+    verb->callback([&] {
+        selected_action = [&] {
+            return cron({.location = args.location,
+                         .file = args.file,
+                         .check = args.check,
+                         .history = args.history,
+                         .schema = args.schema,
+                         .name = args.name,
+                         .last = count_option("--last", args.last),
+                         .json = args.json,
+                         .verbose = args.verbose});
+        };
+    });
+}
+
 void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
     CLI::App* verb =
         app.add_subcommand("doctor", "Examine the service: what it guarantees, and what to change");
@@ -200,6 +232,7 @@ void add_tools(CLI::App& app, arguments& args, action& selected_action) {
     add_release(app, args, selected_action);
     add_resize(app, args, selected_action);
     add_redlock(app, args, selected_action);
+    add_cron(app, args, selected_action);
     add_examiners(app, args, selected_action);
 }
 

@@ -40,8 +40,9 @@ struct run_options {
     loss_policy on_loss = loss_policy::kill;
     std::string label;  // the command that `pawl status` shows
     bool verbose = false;
-    bool quiet = false;  // prints nothing about a lock that is not free
-    int busy_exit = 75;  // the exit status if the lock was not free in time
+    bool quiet = false;                    // prints nothing about a lock that is not free
+    int busy_exit = 75;                    // the exit status if the lock was not free in time
+    std::vector<std::string> variables{};  // more of the command's environment: NAME=value
 };
 // `name` and the others, in the order of the command line.
 [[nodiscard]] std::vector<std::string> names_of(const run_options& options);
@@ -121,6 +122,19 @@ struct redlock_options {
     bool json = false;
 };
 int redlock_set(const redlock_options& options);
+
+struct cron_options {
+    location_options location;
+    std::string file;      // the schedules
+    bool check = false;    // only reads the file
+    bool history = false;  // only prints the records
+    bool schema = false;   // only prints the SQL of the table
+    std::string name;      // of the schedule whose history is printed; empty: of all
+    std::uint32_t last = 50;
+    bool json = false;
+    bool verbose = false;
+};
+int cron(const cron_options& options);
 
 struct bench_options {
     location_options location;

@@ -77,6 +77,9 @@ struct options {
 // and lock_at_least. mariadb:// is the same.
 [[nodiscard]] service at(std::string_view url);
 
+// The options of such a URL. Throws errc::bad_url for a URL that is not understood.
+[[nodiscard]] options parse(std::string_view url);
+
 // The SQL that makes the database's tables and procedures, or ShedLock's table, for an
 // administrator with the command mariadb or mysql. With the name of an application's account, USER
 // or USER@HOST, the SQL also makes an owner that cannot log in, and grants the account the

@@ -59,6 +59,10 @@ struct options {
 // layout=shedlock, table, others and lock_at_least. postgres:// is the same.
 [[nodiscard]] service at(std::string_view url);
 
+// The options of such a URL. `connection` is then a URI for libpq, without Pawl's own options.
+// Throws as `at` does.
+[[nodiscard]] options parse(std::string_view url);
+
 // The SQL that makes the schema, or ShedLock's table, for an administrator. With the name of an
 // application's role, the SQL also makes a role without login that owns the schema, and grants the
 // application's role what locks need and no more. Throws errc::bad_option.

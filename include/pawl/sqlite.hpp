@@ -24,6 +24,9 @@ struct options {
     bool make_folder = false;
 };
 
+// The options of such a URL. Throws errc::bad_url for a URL that is not understood.
+[[nodiscard]] options parse(std::string_view url);
+
 // Does not open the file. Throws errc::bad_option for a path or namespace that cannot be used, and
 // errc::refused for a path that leads to another place than it says.
 [[nodiscard]] service at(options settings);

@@ -65,7 +65,7 @@ void apply_option(options& target, const std::string& name, const std::string& v
 
 }  // namespace
 
-service at(std::string_view text) {
+options parse(std::string_view text) {
     const auto url = core::parse_url(text);
     options settings;
     if (url.user) settings.user = *url.user;
@@ -82,8 +82,10 @@ service at(std::string_view text) {
     for (const auto& [name, value] : url.options)
         if (!shedlock.apply(name, value)) apply_option(settings, name, value);
     settings.shedlock = shedlock.table();
-    return at(std::move(settings));
+    return settings;
 }
+
+service at(std::string_view url) { return at(parse(url)); }
 
 extern const core::backend_urls urls;  // for the table of from_url()
 constinit const core::backend_urls urls{.open = at, .foreign_schemes = foreign_schemes};

@@ -46,6 +46,8 @@ service at(options settings) {
     return service(std::make_shared<definition>(std::move(settings)));
 }
 
-service at(std::string_view url) { return at(parse_options(url)); }
+options parse(std::string_view url) { return parse_options(url); }
+
+service at(std::string_view url) { return at(parse(url)); }
 
 }  // namespace pawl::postgres

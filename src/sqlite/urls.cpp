@@ -12,7 +12,7 @@
 
 namespace pawl::sqlite {
 
-service at(std::string_view text) {
+options parse(std::string_view text) {
     const auto url = core::parse_url(text);
     options file_options;
     if (!url.hosts.empty())
@@ -24,8 +24,10 @@ service at(std::string_view text) {
                         "The URL's option '" + name + "' is unknown; sqlite: has namespace.");
         file_options.name_space = value;
     }
-    return at(std::move(file_options));
+    return file_options;
 }
+
+service at(std::string_view url) { return at(parse(url)); }
 
 namespace {
 

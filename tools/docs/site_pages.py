@@ -22,6 +22,7 @@ SECTIONS = {
               "docs/guide/choosing-a-store.md",
               "docs/guide/guarantees.md", "docs/guide/durability.md", "docs/guide/managed.md",
               "docs/guide/failover.md", "docs/guide/production.md", "docs/guide/cli.md",
+              "docs/guide/schedules.md",
               "docs/guide/testing-your-code.md",
               "docs/guide/linking.md",
               "docs/guide/performance.md", "docs/guide/threats.md",

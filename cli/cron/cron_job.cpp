@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "cron_job.hpp"
+
+#include "../run/supervisor.hpp"
+#include "../ui/failure.hpp"
+#include "record_store.hpp"
+
+namespace pawl::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using action = guard::schedule_watch::action;
+
+// How long the records may be away until the tick is given up.
+constexpr duration begin_limit = 15s;
+constexpr duration end_limit = 60s;
+
+std::string tick_name(const guard::tick_claim& claim) {
+    return "'" + claim.name + "' of " + claim.key;
+}
+
+// Records the beginning and the end of the command.
+class job_hooks final : public run_hooks {
+public:
+    job_hooks(const cron_line& line, const guard::schedule_watch::decision& decision,
+              const service_location& location, bool verbose)
+        : line_(line), decision_(decision), store_(location), verbose_(verbose) {}
+
+    bool may_begin(fencing_token token) override {
+        reached_lock_ = true;
+        try {
+            persistently(store_, begin_limit,
+                         [&](guard::tick_records& records) { begin(records, token); });
+        } catch (const std::exception& problem) {
+            say("Cannot record the beginning of " + tick_name(decision_.claim) + ": " +
+                problem.what());
+        }
+        store_.close();
+        if (has_begun_ && verbose_) say("Runs " + tick_name(decision_.claim) + ".");
+        return has_begun_;
+    }
+
+    void withdraw() override {
+        call("give up", [this](guard::tick_records& records) {
+            static_cast<void>(records.withdraw(decision_.claim));
+        });
+    }
+
+    void end(int status, bool is_lock_lost) override {
+        const std::string reason = is_lock_lost ? "the lock was lost" : "";
+        if (verbose_ || status != 0)
+            say("The exit status of " + tick_name(decision_.claim) + " is " +
+                std::to_string(status) + ".");
+        call("record the end of", [&](guard::tick_records& records) {
+            if (!records.finish(decision_.claim, guard::tick_state::done, status, reason))
+                say("The record of " + tick_name(decision_.claim) +
+                    " belongs to another host by now.");
+        });
+    }
+
+    // The supervisor has ended without a call of may_begin.
+    void settle(bool is_lock_busy) {
+        if (reached_lock_ || decision_.next == action::recover) return;
+        if (!is_lock_busy) return withdraw();
+        say("Skips " + tick_name(decision_.claim) + ", because another process has the lock.");
+        call("skip", [this](guard::tick_records& records) {
+            static_cast<void>(
+                records.skip(decision_.claim, "the lock was not free", decision_.claim.due, 0));
+        });
+    }
+
+private:
+    void begin(guard::tick_records& records, fencing_token token) {
+        const auto& claim = decision_.claim;
+        if (decision_.next == action::run) {
+            has_begun_ = records.begin(claim, token, decision_.latest, line_.options.ttl);
+        } else if (decision_.may_repeat) {
+            has_begun_ = records.begin_again(claim, decision_.crashed, token, line_.options.ttl);
+        } else {
+            auto crashed = claim;
+            crashed.claim = decision_.crashed;
+            if (records.finish(crashed, guard::tick_state::crashed, 0, "its host died"))
+                say(tick_name(claim) + " has crashed on its host.");
+        }
+    }
+
+    void call(const char* verb, const std::function<void(guard::tick_records&)>& change) {
+        try {
+            persistently(store_, end_limit, change);
+        } catch (const std::exception& problem) {
+            say(std::string("Cannot ") + verb + " " + tick_name(decision_.claim) + ": " +
+                problem.what());
+        }
+        store_.close();
+    }
+
+    const cron_line& line_;
+    const guard::schedule_watch::decision& decision_;
+    record_store store_;
+    bool verbose_;
+    bool reached_lock_ = false;
+    bool has_begun_ = false;
+};
+
+run_options options_of(const cron_line& line, const guard::schedule_watch::decision& decision,
+                       const std::string& lock_name) {
+    run_options options;
+    options.name = lock_name;
+    options.command = {"/bin/sh", "-c", line.command};
+    options.ttl = line.options.ttl;
+    const bool waits = line.options.overlap == guard::overlap_policy::wait;
+    options.wait = waits && decision.next == action::run ? line.options.late : duration(0);
+    options.max_hold = line.options.max;
+    options.label = line.name;
+    options.quiet = true;
+    options.variables = {"PAWL_TICK=" + decision.claim.key};
+    return options;
+}
+
+}  // namespace
+
+int run_cron_job(const cron_line& line, const guard::schedule_watch::decision& decision,
+                 const std::string& lock_name, const service_location& location,
+                 bool verbose) noexcept {
+    try {
+        const auto options = options_of(line, decision, lock_name);
+        job_hooks hooks(line, decision, location, verbose);
+        supervisor job(options, location, &hooks);
+        const int status = job.run();
+        hooks.settle(!job.started_command() && status == options.busy_exit);
+        return status;
+    } catch (...) {
+        return report_current();
+    }
+}
+
+}  // namespace pawl::cli

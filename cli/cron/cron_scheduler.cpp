@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "cron_scheduler.hpp"
+
+#include "../ui/failure.hpp"
+#include "../ui/messages.hpp"
+#include "cron_job.hpp"
+
+#include <pawl/blocking.hpp>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <iostream>
+
+namespace pawl::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using action = guard::schedule_watch::action;
+
+// More commands than these do not run at the same time; other hosts may run them.
+constexpr std::size_t most_jobs = 64;
+constexpr duration busy_pause = 1s;
+constexpr duration conflict_pause = 50ms;
+constexpr duration purge_interval = 1h;
+constexpr duration keep = 24h * 30;
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+// The session of its own keeps the signals of a terminal away.
+void become_job(const sigset_t& signals) {
+    ::setsid();
+    ::sigprocmask(SIG_SETMASK, &signals, nullptr);
+    const descriptor null_device(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    ::dup2(null_device.get(), STDIN_FILENO);
+}
+
+}  // namespace
+
+cron_scheduler::cron_scheduler(const std::vector<cron_line>& lines,
+                               const service_location& location, bool verbose)
+    : location_(location), verbose_(verbose), store_(location) {
+    never_block_on_stderr();
+    const auto host = host_name();
+    for (const auto& line : lines)
+        schedules_.push_back(
+            {&line, guard::schedule_watch(line.name, line.schedule, line.options, host)});
+}
+
+void cron_scheduler::run() {
+    verify_locks();
+    prepare_records();
+    while (!is_stopping_ || !running_.empty()) {
+        if (boot_clock::now() >= retry_at_) {
+            renew_running();
+            look_at_all();
+        }
+        const auto wakeup = next_wakeup();
+        handle_signals(
+            events_.wait(say_kept() ? wakeup : std::min(wakeup, boot_clock::now() + busy_pause)));
+        reap();
+    }
+}
+
+// In a process of its own: the library has threads, and this process forks.
+int cron_scheduler::try_locks() const {
+    const pid_t child = ::fork();
+    if (child < 0) throw system_failure("Cannot start a process");
+    if (child == 0) {
+        ::sigprocmask(SIG_SETMASK, &events_.original_mask(), nullptr);
+        int result = 0;
+        try {
+            blocking::client locks(location_.lock_service);
+            static_cast<void>(locks.inspect(schedules_.front().line->name));
+        } catch (...) {
+            result = report_current();
+        }
+        say_rest();
+        ::_exit(result);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : signal_status(WTERMSIG(status));
+}
+
+// A mistake is an error at once; a service that is away is waited for.
+void cron_scheduler::verify_locks() {
+    constexpr int unreachable = static_cast<int>(exit_code::unreachable);
+    while (!is_stopping_) {
+        const int status = try_locks();
+        if (status == 0) return;
+        if (status != unreachable)
+            throw failure(static_cast<exit_code>(status),
+                          "The locks of the schedules cannot be "
+                          "used; the line above says why.");
+        retry_at_ = boot_clock::now() + pauses_.next();
+        while (!is_stopping_ && boot_clock::now() < retry_at_)
+            handle_signals(events_.wait(retry_at_));
+    }
+}
+
+// A table that this user may not make is an error at once; an absent database is waited for.
+void cron_scheduler::prepare_records() {
+    while (!is_stopping_) {
+        try {
+            store_.make_schema();
+            return;
+        } catch (const guard::conflict& problem) {
+            note_outage(problem);
+        } catch (const guard::database_error& problem) {
+            if (!problem.is_connection_lost())
+                throw failure(exit_code::refused,
+                              std::string("The table of the ticks cannot be made: ") +
+                                  problem.what() +
+                                  "; let an administrator run the output of `pawl cron --schema`.");
+            note_outage(problem);
+        }
+        while (!is_stopping_ && boot_clock::now() < retry_at_)
+            handle_signals(events_.wait(retry_at_));
+    }
+}
+
+void cron_scheduler::look_at_all() {
+    for (auto& schedule : schedules_) {
+        if (is_stopping_ || schedule.next_look > boot_clock::now()) continue;
+        try {
+            look_at(schedule);
+        } catch (const guard::conflict&) {
+            schedule.next_look = boot_clock::now() + conflict_pause;
+        } catch (const std::exception& problem) {
+            return note_outage(problem);
+        }
+        if (std::exchange(is_away_, false)) say("The records can be reached again.");
+        pauses_.reset();
+    }
+}
+
+void cron_scheduler::look_at(watched_schedule& schedule) {
+    if (running_.size() >= most_jobs) {
+        schedule.next_look = boot_clock::now() + busy_pause;
+        return;
+    }
+    const auto decision = schedule.watch.advance(store_.records());
+    const auto now = boot_clock::now();
+    schedule.next_look = now + decision.pause;
+    if (now >= schedule.next_purge) {
+        schedule.next_purge = now + purge_interval;
+        store_.records().purge(schedule.line->name, keep);
+    }
+    if (decision.next != action::wait) start(schedule, decision);
+}
+
+void cron_scheduler::start(watched_schedule& schedule,
+                           const guard::schedule_watch::decision& decision) {
+    store_.close();
+    const auto name = schedule.watch.lock_name(decision.claim);
+    const pid_t job = ::fork();
+    if (job < 0) {
+        say("Cannot start a process for '" + decision.claim.name + "'; another host may run it.");
+        return;
+    }
+    if (job == 0) {
+        become_job(events_.original_mask());
+        const int status = run_cron_job(*schedule.line, decision, name, location_, verbose_);
+        say_rest();
+        ::_exit(status);
+    }
+    running_.emplace(job, running_job{&schedule, decision.claim, boot_clock::now()});
+}
+
+// A sign of life for other hosts; the lock decides whether the work runs.
+void cron_scheduler::renew_running() {
+    try {
+        for (auto& [job, running] : running_) {
+            if (running.next_renewal > boot_clock::now()) continue;
+            const duration ttl = running.schedule->line->options.ttl;
+            store_.records().renew(running.claim, ttl);
+            running.next_renewal = boot_clock::now() + ttl / 3;
+        }
+    } catch (const std::exception& problem) {
+        note_outage(problem);
+    }
+}
+
+void cron_scheduler::reap() {
+    int status = 0;
+    while (const pid_t ended = ::waitpid(-1, &status, WNOHANG)) {
+        if (ended < 0) return;
+        const auto job = running_.find(ended);
+        if (job == running_.end()) continue;
+        // A tick that waits for the end of this one can begin.
+        job->second.schedule->next_look = {};
+        running_.erase(job);
+    }
+}
+
+void cron_scheduler::handle_signals(const event_batch& batch) {
+    for (const int signal : batch.signals) {
+        if (signal == SIGTSTP) stop_self();
+        if (!is_termination_signal(signal)) continue;
+        for (const auto& [job, running] : running_)
+            if (is_stopping_) ::kill(job, signal);
+        if (!std::exchange(is_stopping_, true) && !running_.empty())
+            say("No command begins any more. Waits for the end of " +
+                std::to_string(running_.size()) + "; a second signal is passed on to them.");
+    }
+}
+
+void cron_scheduler::note_outage(const std::exception& problem) {
+    store_.close();
+    retry_at_ = boot_clock::now() + pauses_.next();
+    if (!std::exchange(is_away_, true))
+        say(std::string("The records cannot be reached: ") + problem.what() + " Tries again.");
+}
+
+time_point cron_scheduler::next_wakeup() const {
+    auto wakeup = time_point::max();
+    for (const auto& [job, running] : running_)
+        wakeup = std::min(wakeup, running.next_renewal);
+    for (const auto& schedule : schedules_)
+        if (!is_stopping_) wakeup = std::min(wakeup, schedule.next_look);
+    return std::max(wakeup, retry_at_);
+}
+
+}  // namespace pawl::cli

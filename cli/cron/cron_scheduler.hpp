@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// `pawl cron FILE`: one thread that looks at the records, and a process for each tick that runs.
+#pragma once
+
+#include "../config/service_location.hpp"
+#include "../run/back_off.hpp"
+#include "../run/event_source.hpp"
+#include "cron_file.hpp"
+#include "record_store.hpp"
+
+#include <map>
+#include <vector>
+
+namespace pawl::cli {
+
+class cron_scheduler {
+public:
+    cron_scheduler(const std::vector<cron_line>& lines, const service_location& location,
+                   bool verbose);
+
+    // Until a signal; then waits for the commands that run. A second signal is passed on to them.
+    void run();
+
+private:
+    struct watched_schedule {
+        const cron_line* line;
+        guard::schedule_watch watch;
+        time_point next_look{};
+        time_point next_purge{};
+    };
+    struct running_job {
+        watched_schedule* schedule;
+        guard::tick_claim claim;
+        time_point next_renewal;
+    };
+
+    void verify_locks();
+    void prepare_records();
+    [[nodiscard]] int try_locks() const;
+    void look_at_all();
+    void look_at(watched_schedule& schedule);
+    void start(watched_schedule& schedule, const guard::schedule_watch::decision& decision);
+    void renew_running();
+    void reap();
+    void handle_signals(const event_batch& batch);
+    void note_outage(const std::exception& problem);
+    [[nodiscard]] time_point next_wakeup() const;
+
+    const service_location& location_;
+    bool verbose_;
+    event_source events_;
+    record_store store_;
+    std::vector<watched_schedule> schedules_;
+    std::map<pid_t, running_job> running_;
+    back_off pauses_;
+    time_point retry_at_{};  // of the records, after a failure
+    bool is_away_ = false;
+    bool is_stopping_ = false;
+};
+
+}  // namespace pawl::cli

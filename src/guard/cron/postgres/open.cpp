@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include <pawl/guard/postgres.hpp>
+#include <pawl/postgres.hpp>
+
+#include <libpq-fe.h>
+
+#include <array>
+#include <memory>
+#include <new>
+
+namespace pawl::guard {
+namespace {
+
+struct close_postgres {
+    void operator()(PGconn* handle) const noexcept { ::PQfinish(handle); }
+};
+using postgres_handle = std::unique_ptr<PGconn, close_postgres>;
+
+// Owns the connection of its view.
+class owned_postgres final : public connection {
+public:
+    explicit owned_postgres(postgres_handle handle)
+        : handle_(std::move(handle)), view_(handle_.get()) {}
+
+    rows execute(const statement& to_run) override { return view_.execute(to_run); }
+    [[nodiscard]] guard::dialect dialect() const noexcept override { return dialect::postgres; }
+    [[nodiscard]] bool in_transaction() const noexcept override { return view_.in_transaction(); }
+
+private:
+    postgres_handle handle_;
+    postgres_connection view_;
+};
+
+}  // namespace
+
+// Declared by the list that the build makes.
+std::unique_ptr<connection> open_postgres(std::string_view url);
+
+// What stands before the connection string is a default, what follows it counts.
+std::unique_ptr<connection> open_postgres(std::string_view url) {
+    const auto settings = postgres::parse(url);
+    const std::array names{"connect_timeout",      "keepalives_idle",
+                           "keepalives_interval",  "keepalives_count",
+                           "tcp_user_timeout",     "dbname",
+                           "target_session_attrs", static_cast<const char*>(nullptr)};
+    const std::array values{"5",          "2",
+                            "1",          "3",
+                            "5000",       settings.connection.c_str(),
+                            "read-write", static_cast<const char*>(nullptr)};
+    constexpr int with_connection_string = 1;
+    postgres_handle handle(
+        ::PQconnectdbParams(names.data(), values.data(), with_connection_string));
+    if (!handle) throw std::bad_alloc();
+    if (::PQstatus(handle.get()) != CONNECTION_OK) {
+        std::string text = ::PQerrorMessage(handle.get());
+        text.resize(std::min(text.find('\n'), text.size()));
+        throw database_error("PostgreSQL cannot be reached: " + text + ".", {}, true);
+    }
+    return std::make_unique<owned_postgres>(std::move(handle));
+}
+
+}  // namespace pawl::guard

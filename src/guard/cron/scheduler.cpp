@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+#include "scheduler_jobs.hpp"
+
+#include <pawl/error.hpp>
+#include <pawl/guard/scheduler.hpp>
+#include <pawl/spi/runtime.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace pawl::guard {
+namespace {
+
+using namespace std::chrono_literals;
+using action = schedule_watch::action;
+
+constexpr duration purge_interval = 1h;
+constexpr duration first_pause = 1s, longest_pause = 16s;  // while the records fail
+constexpr duration conflict_pause = 50ms;
+
+std::string name_of_host() {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return name.data();
+}
+
+}  // namespace
+
+class scheduler::implementation {
+public:
+    implementation(blocking::client& locks, tick_records& records, scheduler_options options)
+        : options_(with_host(std::move(options))), jobs_(locks, records, options_) {}
+
+    void add(std::string name, cron_schedule when, const schedule_options& options, work job) {
+        const bool is_known = std::ranges::any_of(
+            schedules_, [&name](const auto& each) { return each->watch.name() == name; });
+        if (is_known)
+            throw error(errc::bad_name,
+                        "There is a schedule '" + name + "' already; give each its own name.");
+        schedules_.push_back(std::make_unique<watched_schedule>(watched_schedule{
+            .watch = schedule_watch(std::move(name), std::move(when), options, options_.host),
+            .job = std::move(job)}));
+    }
+
+    void run(const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            auto pause = look_at_all(stop);
+            pause = std::min(pause, jobs_.renew());
+            jobs_.wait(stop, pause);
+        }
+        jobs_.finish(stop);
+    }
+
+private:
+    static scheduler_options with_host(scheduler_options options) {
+        if (options.host.empty()) options.host = name_of_host();
+        return options;
+    }
+    static time_point now() { return spi::real_runtime().now(); }
+
+    // Returns the time until the next look.
+    duration look_at_all(const std::stop_token& stop) {
+        duration pause = longest_pause;
+        for (auto& each : schedules_) {
+            if (stop.stop_requested()) return {};
+            const bool is_woken = jobs_.take_ended(each->watch.name()) || options_.pause;
+            if (is_woken || each->next_look <= now()) try_to_look(*each, stop);
+            pause = std::min(pause, options_.pause ? each->pause : each->next_look - now());
+        }
+        return std::max<duration>(pause, duration());
+    }
+
+    void try_to_look(watched_schedule& schedule, const std::stop_token& stop) {
+        try {
+            schedule.pause = look_at(schedule, stop);
+            failure_pause_ = first_pause;
+        } catch (const conflict&) {
+            schedule.pause = conflict_pause;
+        } catch (const std::exception& problem) {
+            jobs_.log(std::string("The records cannot be used: ") + problem.what());
+            schedule.pause = failure_pause_;
+            failure_pause_ = std::min(failure_pause_ * 2, longest_pause);
+        }
+        schedule.next_look = now() + schedule.pause;
+    }
+
+    duration look_at(watched_schedule& schedule, const std::stop_token& stop) {
+        const auto decision = jobs_.with_records(
+            [&](tick_records& records) { return schedule.watch.advance(records); });
+        if (now() >= schedule.next_purge) {
+            schedule.next_purge = now() + purge_interval;
+            jobs_.with_records([&](tick_records& records) {
+                records.purge(schedule.watch.name(), options_.keep);
+            });
+        }
+        if (decision.next != action::wait) jobs_.start(schedule, decision, stop);
+        return decision.pause;
+    }
+
+    const scheduler_options options_;
+    std::vector<std::unique_ptr<watched_schedule>> schedules_;
+    duration failure_pause_ = first_pause;
+    scheduler_jobs jobs_;
+};
+
+scheduler::scheduler(blocking::client& locks, tick_records& records, scheduler_options options)
+    : implementation_(std::make_unique<implementation>(locks, records, std::move(options))) {}
+
+scheduler::~scheduler() = default;
+
+void scheduler::add(std::string name, cron_schedule when, const schedule_options& options,
+                    work job) {
+    implementation_->add(std::move(name), std::move(when), options, std::move(job));
+}
+
+void scheduler::run(std::stop_token stop) { implementation_->run(stop); }
+
+}  // namespace pawl::guard

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// The scheduler on threads: two hosts, which share a database in memory and its clock. The test
+// moves the clock; the locks are in memory.
+#include <pawl/blocking.hpp>
+#include <pawl/guard/scheduler.hpp>
+#include <pawl/guard/sqlite.hpp>
+#include <pawl/memory.hpp>
+
+#include <support/eventually.hpp>
+
+#include <gtest/gtest.h>
+
+#include <sqlite3.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace {
+
+using namespace std::chrono_literals;
+using namespace pawl::guard;
+
+// Thread-safe: two schedulers use it.
+class shared_database final : public connection {
+public:
+    shared_database() {
+        sqlite3* opened = nullptr;
+        EXPECT_EQ(::sqlite3_open(":memory:", &opened), SQLITE_OK);
+        handle_.reset(opened);
+        view_.emplace(opened);
+    }
+
+    rows execute(const statement& to_run) override {
+        static const std::string clock =
+            "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)";
+        const std::scoped_lock guard(mutex_);
+        if (is_broken) throw database_error("The database is away.", {}, true);
+        auto text = to_run;
+        const auto us = std::to_string(now_us.load());
+        for (auto at = text.text.find(clock); at != std::string::npos;
+             at = text.text.find(clock, at + us.size()))
+            text.text.replace(at, clock.size(), us);
+        return view_->execute(text);
+    }
+    [[nodiscard]] pawl::guard::dialect dialect() const noexcept override {
+        return pawl::guard::dialect::sqlite;
+    }
+    [[nodiscard]] bool in_transaction() const noexcept override { return false; }
+
+    std::atomic<std::int64_t> now_us{1'780'272'000'000'000};  // 2026-06-01
+    std::atomic<bool> is_broken = false;
+
+private:
+    std::mutex mutex_;
+    std::unique_ptr<sqlite3, decltype(&::sqlite3_close)> handle_{nullptr, &::sqlite3_close};
+    std::optional<sqlite_connection> view_;
+};
+
+class Scheduler : public ::testing::Test {
+protected:
+    void SetUp() override {
+        sql_tick_records(database).make_schema();
+        static_cast<void>(sql_tick_records(database).look("job"));
+    }
+    std::vector<tick_record> records() { return sql_tick_records(database).history("job", 1000); }
+    // The clock goes on only while no scheduler has something to do.
+    [[nodiscard]] scheduler_options virtual_time() {
+        scheduler_options options{.host = "h"};
+        options.pause = [this](pawl::duration) {
+            database.now_us += 1'000'000;
+            std::this_thread::yield();
+        };
+        options.log = [this](std::string_view line) {
+            const std::scoped_lock guard(mutex);
+            lines.append(line).append("\n");
+        };
+        return options;
+    }
+    std::string logged() {
+        const std::scoped_lock guard(mutex);
+        return lines;
+    }
+
+    shared_database database;
+    pawl::blocking::client locks{pawl::memory::at()};
+    std::mutex mutex;
+    std::string lines;
+};
+
+TEST_F(Scheduler, SeveralHostsRunEachTickOnce) {
+    std::map<std::string, int> runs;
+    std::atomic<int> count = 0;
+    std::atomic<std::uint64_t> last_token = 0;
+    const auto job = [&](const running_tick& running) {
+        EXPECT_EQ(running.name, "job");
+        EXPECT_GT(running.token.value(), last_token.exchange(running.token.value()));
+        EXPECT_EQ(running.attempt, 1U);
+        const std::scoped_lock guard(mutex);
+        ++runs[running.when.key];
+        ++count;
+        return 0;
+    };
+    const schedule_options options{
+        .overlap = overlap_policy::wait, .catch_up = catch_up_policy::all, .late = 24h * 30};
+    std::vector<std::jthread> hosts;
+    for (int i = 0; i < 3; ++i)
+        hosts.emplace_back([&](const std::stop_token& stop) {
+            sql_tick_records own(database);
+            scheduler host(locks, own, virtual_time());
+            host.add("job", cron_schedule::parse("* * * * *"), options, job);
+            host.run(stop);
+        });
+    EXPECT_TRUE(support::eventually([&] { return count >= 40; }));
+    hosts.clear();
+    const auto all = records();
+    EXPECT_EQ(all.size(), runs.size());
+    for (const auto& [key, times] : runs)
+        EXPECT_EQ(times, 1) << key;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        EXPECT_EQ(all[i].state, tick_state::done) << all[i].reason;
+        EXPECT_EQ(all[i].due + (i * 1min), all.front().due) << "no tick is missing";
+    }
+}
+
+TEST_F(Scheduler, RecordsStatusesAndExceptions) {
+    sql_tick_records own(database);
+    scheduler host(locks, own, virtual_time());
+    std::atomic<int> count = 0;
+    std::stop_source stop;
+    host.add("job", cron_schedule::parse("* * * * *"),
+             {.overlap = overlap_policy::wait, .catch_up = catch_up_policy::all, .late = 24h},
+             [&](const running_tick&) {
+                 if (++count == 2) throw std::runtime_error("no stock");
+                 if (count == 3) stop.request_stop();
+                 return 5;
+             });
+    host.run(stop.get_token());
+    auto all = records();
+    ASSERT_EQ(all.size(), 3U);
+    EXPECT_EQ(all[2].status, 5);
+    EXPECT_EQ(all[1].status, 1);
+    EXPECT_EQ(all[1].reason, "no stock");
+    EXPECT_EQ(all[0].state, tick_state::done) << "`run` waits for it";
+}
+
+TEST_F(Scheduler, TellsTheWorkOfALoss) {
+    sql_tick_records own(database);
+    scheduler host(locks, own, virtual_time());
+    std::stop_source stop;
+    host.add("job", cron_schedule::parse("* * * * *"), {.late = 24h},
+             [&](const running_tick& running) {
+                 static_cast<void>(locks.force_release("job"));
+                 EXPECT_TRUE(support::eventually([&] { return running.lost.stop_requested(); }));
+                 stop.request_stop();
+                 return 0;
+             });
+    host.run(stop.get_token());
+    EXPECT_EQ(records().back().reason, "the lock was lost");
+}
+
+TEST_F(Scheduler, LeavesALockOfAnotherOwnerAlone) {
+    const auto held = locks.acquire("job");
+    sql_tick_records own(database);
+    scheduler host(locks, own, virtual_time());
+    host.add("job", cron_schedule::parse("* * * * *"), {},
+             [](const running_tick&) -> int { throw std::logic_error("it ran"); });
+    std::jthread runner([&host](const std::stop_token& stop) { host.run(stop); });
+    EXPECT_TRUE(support::eventually([&] {
+        const auto all = records();
+        return !all.empty() && all.back().reason == "the lock was not free";
+    }));
+    EXPECT_NE(logged().find("is skipped, because another owner has the lock"), std::string::npos);
+}
+
+TEST_F(Scheduler, OutlivesAnOutageOfTheRecords) {
+    sql_tick_records own(database);
+    scheduler host(locks, own, virtual_time());
+    std::stop_source stop;
+    host.add("job", cron_schedule::parse("* * * * *"),
+             {.catch_up = catch_up_policy::latest, .late = 24h}, [&](const running_tick&) {
+                 stop.request_stop();
+                 return 0;
+             });
+    database.is_broken = true;
+    std::jthread runner([&] { host.run(stop.get_token()); });
+    EXPECT_TRUE(support::eventually(
+        [&] { return logged().find("The records cannot be used") != std::string::npos; }));
+    database.is_broken = false;
+    runner.join();
+    EXPECT_EQ(records().front().state, tick_state::done);
+}
+
+TEST_F(Scheduler, RefusesASecondScheduleWithTheName) {
+    sql_tick_records own(database);
+    scheduler host(locks, own);
+    const auto nothing = [](const running_tick&) { return 0; };
+    host.add("job", cron_schedule::parse("@daily"), {}, nothing);
+    EXPECT_THROW(host.add("job", cron_schedule::parse("@daily"), {}, nothing), pawl::error);
+    EXPECT_THROW(host.add("", cron_schedule::parse("@daily"), {}, nothing), pawl::error);
+}
+
+}  // namespace
