@@ -4,7 +4,8 @@
 // A resource that refuses a late writer. Usage: 05_fencing [URL]
 //
 // No lease can stop a program that was paused and wakes up late. The row below can: it stores the
-// largest token so far, and one statement checks the token and writes.
+// largest token so far, and one statement checks the token and writes. The column has a type: a
+// column without one, or a text, would compare 9 and 10 as texts.
 #include <pawl/blocking.hpp>
 
 #include <sqlite3.h>
@@ -19,7 +20,8 @@ public:
     price_table() {
         sqlite3_open(":memory:", &db_);
         sqlite3_exec(db_,
-                     "CREATE TABLE price(id, cents, fence); INSERT INTO price VALUES(7, 100, 0)",
+                     "CREATE TABLE price(id INTEGER PRIMARY KEY, cents INTEGER NOT NULL, "
+                     "fence INTEGER NOT NULL); INSERT INTO price VALUES(7, 100, 0)",
                      nullptr, nullptr, nullptr);
     }
     ~price_table() { sqlite3_close(db_); }

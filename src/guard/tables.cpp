@@ -14,7 +14,7 @@
 namespace pawl::guard {
 namespace {
 
-constexpr std::array tables{&once_table};
+constexpr std::array tables{&once_table, &fence_table, &reconcile_table};
 
 std::size_t index_of(dialect spoken) { return static_cast<std::size_t>(spoken); }
 

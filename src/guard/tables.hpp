@@ -26,6 +26,8 @@ struct table {
 // A new table is a line here.
 [[nodiscard]] std::span<const table* const> all_tables() noexcept;
 extern const table once_table;
+extern const table fence_table;
+extern const table reconcile_table;
 
 // Checks a table at the first use of a view.
 class table_checks {

@@ -5,6 +5,7 @@
 
 #include "file_identity.hpp"
 
+#include <pawl/detail/file_systems.hpp>
 #include <pawl/error.hpp>
 
 #include "core/util/fork_mark.hpp"
@@ -26,23 +27,7 @@
 namespace pawl::sqlite {
 namespace {
 
-struct known_file_system {
-    unsigned long magic;
-    std::string_view name;
-};
-
-// From <linux/magic.h> and the sources of the file systems.
-constexpr auto shared_file_systems = std::to_array<known_file_system>({
-    {0x6969, "NFS"},        {0x517b, "SMB"},          {0xff534d42, "CIFS"},
-    {0xfe534d42, "SMB2"},   {0x01021997, "9P"},       {0x65735546, "FUSE"},
-    {0x5346414f, "AFS"},    {0x6b414653, "AFS"},      {0x73757245, "Coda"},
-    {0x00c36400, "Ceph"},   {0x0bd00bd0, "Lustre"},   {0x01161970, "GFS2"},
-    {0x7461636f, "OCFS2"},  {0x47504653, "GPFS"},     {0x564c, "NCP"},
-    {0xaad7aaea, "PanFS"},  {0x20030528, "OrangeFS"}, {0x19830326, "BeeGFS"},
-    {0xbacbacbc, "vmhgfs"}, {0x786f4256, "vboxsf"},   {0x7c7c6673, "prl_fs"},
-});
-
-constexpr auto local_file_systems = std::to_array<known_file_system>({
+constexpr auto local_file_systems = std::to_array<detail::file_system>({
     {0xef53, "ext4"},
     {0x58465342, "xfs"},
     {0x9123683e, "btrfs"},
@@ -56,13 +41,6 @@ constexpr auto local_file_systems = std::to_array<known_file_system>({
     {0x858458f6, "ramfs"},
 });
 
-template <std::size_t Size>
-std::string_view find_name(const std::array<known_file_system, Size>& table, unsigned long magic) {
-    for (const auto& entry : table)
-        if (entry.magic == magic) return entry.name;
-    return {};
-}
-
 struct open_file {
     core::fork_mark made_in;
     std::set<open_mark*> connections;
@@ -74,15 +52,14 @@ std::map<open_mark::file_number, open_file> open_files;
 }  // namespace
 
 std::string_view shared_file_system(unsigned long magic) noexcept {
-    return find_name(shared_file_systems, magic & 0xffffffffUL);
+    return detail::shared_file_system(magic);
 }
 
 std::string file_system_name(unsigned long magic) {
     magic &= 0xffffffffUL;
-    if (const auto name = find_name(shared_file_systems, magic); !name.empty())
-        return std::string(name);
-    if (const auto name = find_name(local_file_systems, magic); !name.empty())
-        return std::string(name);
+    if (const auto name = shared_file_system(magic); !name.empty()) return std::string(name);
+    for (const auto& each : local_file_systems)
+        if (each.magic == magic) return std::string(each.name);
     std::array<char, 16> hex{};
     const auto end = std::to_chars(hex.data(), hex.data() + hex.size(), magic, 16).ptr;
     return "file system 0x" + std::string(hex.data(), end);
