@@ -7,6 +7,8 @@
 
 namespace pawl::guard {
 
+// After a cancellation, nothing could be awaited any more: the clean-up does so after this call.
+boost::asio::awaitable<void> forget_cancellation();
 // Ends the transaction, if there is one and the connection still works.
 boost::asio::awaitable<void> roll_back(async_connection& db);
 

@@ -9,8 +9,6 @@
 #include "statements.hpp"
 #include "tables.hpp"
 
-#include <boost/asio/this_coro.hpp>
-
 #include <utility>
 
 namespace pawl::guard {
@@ -181,6 +179,7 @@ asio::awaitable<std::optional<outcome>> async_runner::run_effect(const async_onc
 }
 
 asio::awaitable<void> async_runner::work_inside(const async_once_work& work) {
+    is_committing_ = false;
     std::optional<outcome> result;
     std::exception_ptr failure;
     try {
@@ -261,9 +260,9 @@ asio::awaitable<void> async_runner::record_outside(const outcome& result) {
     }
 }
 
-// As sync_once::after_failure. After a cancellation, nothing else could be awaited.
+// As sync_once::after_failure.
 asio::awaitable<void> async_runner::after_failure(std::exception_ptr failure) {
-    co_await asio::this_coro::reset_cancellation_state();
+    co_await forget_cancellation();
     try {
         const auto give_up = record_.give_up(machine_.token(), {});
         std::uint64_t matched = 0;

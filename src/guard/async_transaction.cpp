@@ -12,9 +12,14 @@ namespace pawl::guard {
 
 namespace asio = boost::asio;
 
+asio::awaitable<void> forget_cancellation() {
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() != asio::cancellation_type::none)
+        co_await asio::this_coro::reset_cancellation_state();
+}
+
 asio::awaitable<void> roll_back(async_connection& db) {
-    // After a cancellation, nothing else could be awaited.
-    co_await asio::this_coro::reset_cancellation_state();
+    co_await forget_cancellation();
     if (!db.in_transaction()) co_return;
     const statement rollback{"ROLLBACK"};
     try {
