@@ -97,7 +97,10 @@ asio::awaitable<once_result> async_runner::run(const async_once_work& work, bool
         } catch (...) {
             failure = std::current_exception();
         }
-        if (failure && !repeats) co_await after_failure(failure);
+        if (!failure || repeats) continue;
+        const auto state = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
+        co_await after_failure(failure);
     }
 }
 
@@ -187,6 +190,8 @@ asio::awaitable<void> async_runner::work_inside(const async_once_work& work) {
     } catch (...) {
         failure = std::current_exception();
     }
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
     if (db_.in_transaction()) co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
     if (!result) co_return;
@@ -208,6 +213,8 @@ asio::awaitable<void> async_runner::reject_inside(const outcome& result) {
     } catch (...) {
         failure = std::current_exception();
     }
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
     if (db_.in_transaction()) co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
 }
@@ -262,7 +269,6 @@ asio::awaitable<void> async_runner::record_outside(const outcome& result) {
 
 // As sync_once::after_failure.
 asio::awaitable<void> async_runner::after_failure(std::exception_ptr failure) {
-    co_await forget_cancellation();
     try {
         const auto give_up = record_.give_up(machine_.token(), {});
         std::uint64_t matched = 0;
