@@ -48,7 +48,6 @@ asio::awaitable<once_result> run_once(async_connection& db, const once_key& oper
                                       const once_options& options, const async_once_work& work,
                                       bool is_inside, std::stop_token lost = {}) {
     async_runner runner(db, operation, options, std::move(lost));
-    co_await runner.check();
     once_result result = co_await runner.run(work, is_inside);
     co_return result;
 }
@@ -56,7 +55,6 @@ asio::awaitable<once_result> run_once(async_connection& db, const once_key& oper
 asio::awaitable<std::optional<once_result>> replay(async_connection& db, const once_key& operation,
                                                    const once_options& options) {
     async_runner runner(db, operation, options);
-    co_await runner.check();
     std::optional<once_result> known = co_await runner.replay();
     co_return known;
 }
@@ -137,7 +135,6 @@ asio::awaitable<once_claim> async_claim(async_connection& db, once_key operation
                                         once_options options) {
     check_outside(options);
     async_runner runner(db, operation, options);
-    co_await runner.check();
     once_claim claimed = co_await runner.claim();
     co_return claimed;
 }

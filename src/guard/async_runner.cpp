@@ -24,14 +24,12 @@ async_runner::async_runner(async_connection& db, const once_key& operation,
       options_(options),
       lost_(std::move(lost)),
       record_(db.dialect(), operation, options),
-      machine_(options, spi::real_runtime()) {}
-
-asio::awaitable<void> async_runner::check() {
-    check_once(operation_, options_, db_.in_transaction());
-    co_await table_checks::require(db_, once_table);
+      machine_(options, spi::real_runtime()) {
+    check_once(operation, options, db.in_transaction());
 }
 
 asio::awaitable<void> async_runner::look() {
+    co_await table_checks::require(db_, once_table);
     const auto select = record_.look(machine_.claim_id());
     const rows answer = co_await db_.execute(select);
     machine_.on_record(once_statements::read_record(answer));
@@ -116,14 +114,14 @@ asio::awaitable<once_claim> async_runner::claim() {
 }
 
 asio::awaitable<std::optional<once_result>> async_runner::replay() {
-    const auto select = record_.look(machine_.claim_id());
-    const rows answer = co_await db_.execute(select);
-    const auto known_record = once_statements::read_record(answer);
-    if (!known_record) co_return std::nullopt;
-    if (known_record->state == record_state::pending && known_record->is_same_request)
-        co_return std::nullopt;
-    machine_.on_record(known_record);
-    co_return std::move(machine_.result());
+    try {
+        co_await table_checks::require(db_, once_table);
+        const auto select = record_.look(machine_.claim_id());
+        const rows answer = co_await db_.execute(select);
+        co_return machine_.replay_of(once_statements::read_record(answer));
+    } catch (const conflict&) {  // the look under the lock is repeated
+    }
+    co_return std::nullopt;
 }
 
 // A record without a lease is claimed in the transaction of its effect.

@@ -48,11 +48,7 @@ void once_course::on_step(const redis_reply& reply) {
 }
 
 std::optional<once_result> once_course::replay(const redis_reply& reply) {
-    const auto record = calls_.read_record(reply);
-    if (!record || (record->state == record_state::pending && record->is_same_request))
-        return std::nullopt;
-    machine_.on_record(record);
-    return std::move(machine_.result());
+    return machine_.replay_of(calls_.read_record(reply));
 }
 
 attempt once_course::current() const {
