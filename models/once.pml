@@ -19,7 +19,8 @@
 //
 // holds  inside
 // holds  outside -DOUT
-// holds  outside_by_key -DOUT -DDEDUPE
+// holds  outside_by_key -DOUT -DDEDUPE -DN=2
+// long   outside_by_key_three_callers -DOUT -DDEDUPE
 // long   inside_four_callers -DN=4
 // long   outside_four_callers -DN=4 -DOUT
 // breaks no_check one_effect -DNOTOKEN

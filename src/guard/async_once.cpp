@@ -39,6 +39,8 @@ asio::awaitable<once_result> work_alone(async_connection& db, const once_key& op
     } catch (...) {
         failure = std::current_exception();
     }
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
     if (is_inside && db.in_transaction()) co_await roll_back(db);
     if (failure) std::rethrow_exception(failure);
     co_return lone_result(result);

@@ -9,8 +9,6 @@
 #include "statements.hpp"
 #include "tables.hpp"
 
-#include <boost/asio/this_coro.hpp>
-
 #include <utility>
 
 namespace pawl::guard {
@@ -99,7 +97,10 @@ asio::awaitable<once_result> async_runner::run(const async_once_work& work, bool
         } catch (...) {
             failure = std::current_exception();
         }
-        if (failure && !repeats) co_await after_failure(failure);
+        if (!failure || repeats) continue;
+        const auto state = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
+        co_await after_failure(failure);
     }
 }
 
@@ -181,6 +182,7 @@ asio::awaitable<std::optional<outcome>> async_runner::run_effect(const async_onc
 }
 
 asio::awaitable<void> async_runner::work_inside(const async_once_work& work) {
+    is_committing_ = false;
     std::optional<outcome> result;
     std::exception_ptr failure;
     try {
@@ -188,6 +190,8 @@ asio::awaitable<void> async_runner::work_inside(const async_once_work& work) {
     } catch (...) {
         failure = std::current_exception();
     }
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
     if (db_.in_transaction()) co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
     if (!result) co_return;
@@ -209,6 +213,8 @@ asio::awaitable<void> async_runner::reject_inside(const outcome& result) {
     } catch (...) {
         failure = std::current_exception();
     }
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
     if (db_.in_transaction()) co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
 }
@@ -261,9 +267,8 @@ asio::awaitable<void> async_runner::record_outside(const outcome& result) {
     }
 }
 
-// As sync_once::after_failure. After a cancellation, nothing else could be awaited.
+// As sync_once::after_failure.
 asio::awaitable<void> async_runner::after_failure(std::exception_ptr failure) {
-    co_await asio::this_coro::reset_cancellation_state();
     try {
         const auto give_up = record_.give_up(machine_.token(), {});
         std::uint64_t matched = 0;

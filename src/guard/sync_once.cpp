@@ -145,6 +145,7 @@ bool sync_once::commit(transaction& effect, const outcome& result) {
 }
 
 void sync_once::work_inside(const once_work& work) {
+    is_committing_ = false;
     outcome result;
     {
         transaction effect(db_);
