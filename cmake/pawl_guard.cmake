@@ -2,15 +2,16 @@
 # Copyright (c) 2026 The Pawl authors
 
 # The layers behind the lock: pawl_guard and pawl_sync_guard, from src/guard. The folder
-# src/guard/NAME needs the client library of a backend, and is built with that backend. Its file
-# guard.cmake, if there is one, adds to the library.
+# src/guard/NAME needs the client library of a backend, and is built with that backend. If it has a
+# file guard.cmake, that file adds what the folder needs instead.
 pawl_add_library(pawl_guard src/guard)
 get_target_property(sources pawl_guard SOURCES)
 set(guard_libraries "")
 foreach(name IN LISTS pawl_known_backends)
     if(NOT name IN_LIST pawl_backends)
         list(FILTER sources EXCLUDE REGEX "/src/guard/${name}/")
-    elseif(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/guard/${name})
+    elseif(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/guard/${name} AND
+            NOT EXISTS ${PROJECT_SOURCE_DIR}/src/guard/${name}/guard.cmake)
         list(APPEND guard_libraries ${pawl_backend_${name}_LIBRARIES})
     endif()
 endforeach()

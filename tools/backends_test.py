@@ -28,8 +28,8 @@ FREE_OF_REDIS = ("CMakeLists.txt", "conanfile.py", "cmake/pawl", "cmake/libpawl"
 
 
 def own_files(name):
-    return (f"src/{name}/", f"include/pawl/{name}", "src/guard/", "include/pawl/guard/",
-            "examples/guard/", "docs/", "tests/", "bench/stores/", "bench/results/stores")
+    return (f"src/{name}/", f"include/pawl/{name}", "src/guard/", "include/pawl/guard/", "docs/",
+            "examples/guard/", "tests/", "bench/stores/", "bench/results/stores")
 
 
 def read(path):

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Stock in Redis without a lock. Usage: no_lock_needed [redis://HOST:PORT]
+// Stock in Redis without a lock. The environment variable PAWL_URL is redis://HOST:PORT.
 #include <pawl/guard/counters.hpp>
 #include <pawl/guard/hiredis.hpp>
 #include <pawl/guard/redis_once.hpp>
 #include <pawl/guard/script.hpp>
 
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
 namespace guard = pawl::guard;
 using namespace std::chrono_literals;
 
-int main(int argc, char** argv) {
+int main() {
     std::signal(SIGPIPE, SIG_IGN);
-    const std::string url = argc > 1 ? argv[1] : "redis://127.0.0.1:6379";
+    const char* configured = std::getenv("PAWL_URL");
+    const std::string url = configured != nullptr ? configured : "redis://127.0.0.1:6379";
     const auto colon = url.rfind(':');
     const std::unique_ptr<redisContext, decltype(&redisFree)> context(
         redisConnect(url.substr(8, colon - 8).c_str(), std::stoi(url.substr(colon + 1))),

@@ -3,6 +3,7 @@
 
 #include "redis_fixture.hpp"
 
+#include <pawl/client.hpp>
 #include <pawl/guard/async_counters.hpp>
 #include <pawl/guard/async_redis_fence.hpp>
 #include <pawl/guard/async_redis_once.hpp>
@@ -216,6 +217,50 @@ awaitable<void> run_at_least_once(async_redis_connection& view) {
 }
 
 TEST_F(BoostRedis, CarriesAnOutsideOperationOutAtLeastOnce) { run(run_at_least_once(view)); }
+
+awaitable<void> run_steps(async_redis_connection& view) {
+    once_claim first = co_await async_claim(view, "k", patient);
+    EXPECT_TRUE(first.attempt.has_value());
+    bool is_changed = co_await async_give_up(view, *first.attempt);
+    EXPECT_TRUE(is_changed);
+    const auto listed = co_await async_unfinished(view, "");
+    EXPECT_EQ(listed.size(), 1U);
+    once_claim second = co_await async_claim(view, "k", patient);
+    EXPECT_EQ(second.attempt->number(), 2U);
+    const outcome result = std::string("result");
+    is_changed = co_await async_finish(view, *first.attempt, result, patient);
+    EXPECT_FALSE(is_changed);
+    is_changed = co_await async_finish(view, *second.attempt, result, patient);
+    EXPECT_TRUE(is_changed);
+    once_claim third = co_await async_claim(view, "k", patient);
+    EXPECT_EQ(third.known.value, "result");
+}
+
+TEST_F(BoostRedis, HasTheStepsOfOnce) { run(run_steps(view)); }
+
+awaitable<void> run_guarded(pawl::client& locks, async_redis_connection& view) {
+    const redis_effect add("return redis.call('INCRBY', KEYS[1], ARGV[1])", 1);
+    const async_redis_once_work work = [&](const attempt&) { return add_one(add); };
+    auto result = co_await async_guarded_once(locks, view, "lock", "k", patient, work);
+    EXPECT_EQ(result.state, once_state::done);
+    auto holder = co_await locks.async_acquire("lock");
+    result = co_await async_guarded_once(locks, view, "lock", "k", patient, work);
+    EXPECT_EQ(result.state, once_state::replayed);
+    constexpr once_options impatient{.lease = std::chrono::minutes(1), .wait = {}};
+    result = co_await async_guarded_once(locks, view, "lock", "other", impatient, work);
+    EXPECT_EQ(result.state, once_state::running);
+    int effects = 0;
+    const async_once_work outside = [&](const attempt&) { return pay(effects); };
+    result = co_await async_guarded_at_least_once(locks, view, "free", "p", patient, outside);
+    EXPECT_EQ(result.value, "paid");
+    (void)co_await holder.async_release();
+}
+
+TEST_F(BoostRedis, WaitsForALockInFrontOfOnce) {
+    pawl::client locks(context.get_executor(), pawl::from_url(server.url()));
+    run(run_guarded(locks, view));
+    EXPECT_EQ(stored("n"), "1");
+}
 
 awaitable<void> wait_for_another(async_redis_connection& view, int& ended) {
     const redis_effect add("return redis.call('INCRBY', KEYS[1], ARGV[1])", 1);

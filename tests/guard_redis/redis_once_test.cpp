@@ -3,6 +3,7 @@
 
 #include "redis_fixture.hpp"
 
+#include <pawl/blocking.hpp>
 #include <pawl/guard/redis_once.hpp>
 
 #include <array>
@@ -317,6 +318,31 @@ TEST_F(RedisOnce, HasStepsForProgramsWithTheirOwnLoop) {
     EXPECT_TRUE(finish(connection, *second.attempt, outcome("result"), patient));
     EXPECT_FALSE(finish(connection, *second.attempt, outcome("again"), patient));
     EXPECT_EQ(claim(connection, "k", patient).known.value, "result");
+}
+
+TEST_F(RedisOnce, WaitsForALockInFrontAndReplaysWithoutIt) {
+    pawl::blocking::client locks(pawl::from_url(server.url()));
+    std::stop_token lost;
+    const redis_once_work work = [&](const attempt& present) {
+        lost = present.lost();
+        return add({"n"}, {1});
+    };
+    EXPECT_EQ(guarded_once(locks, connection, "lock", "k", patient, work).value, "1");
+    EXPECT_TRUE(lost.stop_possible());
+    auto holder = locks.acquire("lock", {.ttl = 1min});
+    const once_options impatient{.lease = 1min, .wait = 0s};
+    EXPECT_EQ(guarded_once(locks, connection, "lock", "k", impatient, work).state,
+              once_state::replayed);
+    EXPECT_EQ(guarded_once(locks, connection, "lock", "other", impatient, work).state,
+              once_state::running);
+    const once_work pay = [](const attempt&) { return outcome("paid"); };
+    EXPECT_EQ(guarded_at_least_once(locks, connection, "free", "p", patient, pay).value, "paid");
+    EXPECT_EQ(stored("n"), "1");
+    once_options without_record = patient;
+    without_record.with = layers::lock;
+    EXPECT_EQ(
+        code_of([&] { (void)guarded_once(locks, connection, "free", "q", without_record, work); }),
+        errc::bad_option);
 }
 
 TEST_F(RedisOnce, RefusesRecordsThatItDoesNotRecognise) {

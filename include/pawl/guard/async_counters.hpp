@@ -19,7 +19,7 @@ public:
     explicit async_counters(async_redis_connection& server) noexcept : server_(server) {}
 
     // As `counters::create`.
-    boost::asio::awaitable<bool> create(std::string key, std::int64_t value);
+    boost::asio::awaitable<bool> create(std::string key, std::int64_t start);
     // As `counters::get`.
     boost::asio::awaitable<std::int64_t> get(std::string key);
     // As `counters::subtract`.

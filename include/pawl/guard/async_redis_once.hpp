@@ -14,7 +14,10 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <cstdint>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace pawl::guard {
 
@@ -28,5 +31,24 @@ boost::asio::awaitable<once_result> async_once(async_redis_connection& server, o
 boost::asio::awaitable<once_result> async_at_least_once(async_redis_connection& server,
                                                         once_key operation, once_options options,
                                                         const async_once_work& work);
+// As `guarded_once` and `guarded_at_least_once`.
+boost::asio::awaitable<once_result> async_guarded_once(client& locks,
+                                                       async_redis_connection& server,
+                                                       std::string name, once_key operation,
+                                                       once_options options,
+                                                       const async_redis_once_work& work);
+boost::asio::awaitable<once_result> async_guarded_at_least_once(
+    client& locks, async_redis_connection& server, std::string name, once_key operation,
+    once_options options, const async_once_work& work);
+// As `claim`, `finish`, `give_up` and `unfinished`.
+boost::asio::awaitable<once_claim> async_claim(async_redis_connection& server, once_key operation,
+                                               once_options options);
+boost::asio::awaitable<bool> async_finish(async_redis_connection& server, const attempt& claimed,
+                                          const outcome& result, once_options options);
+boost::asio::awaitable<bool> async_give_up(async_redis_connection& server, const attempt& claimed,
+                                           duration pause = {});
+[[nodiscard]] boost::asio::awaitable<std::vector<once_record>> async_unfinished(
+    async_redis_connection& server, std::string scope, duration older_than = {},
+    std::string after = {}, std::uint32_t limit = 100);
 
 }  // namespace pawl::guard

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Redis over a connection of Boost.Redis, for coroutines.
+// Redis over a connection of Boost.Redis, for coroutines. As Boost.Redis requires, one source of
+// the program includes boost/redis/src.hpp.
 #pragma once
 
 #include <pawl/error.hpp>

@@ -60,8 +60,8 @@ public:
     // The connection must outlive this object.
     explicit counters(redis_connection& server) noexcept : server_(server) {}
 
-    // Makes the counter. False, without a change: it exists.
-    bool create(std::string_view key, std::int64_t value);
+    // Makes the counter with this value. False, without a change: it exists.
+    bool create(std::string_view key, std::int64_t start);
     // The present value.
     [[nodiscard]] std::int64_t get(std::string_view key);
 

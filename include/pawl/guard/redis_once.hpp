@@ -80,6 +80,16 @@ once_result at_least_once(redis_connection& server, const once_key& operation,
                           const once_options& options, const once_work& work,
                           std::stop_token cancel = {});
 
+// As both, with a lock in front, as in a database: other callers wait for the lock. `with` is `all`
+// or `record`.
+once_result guarded_once(blocking::client& locks, redis_connection& server, std::string_view name,
+                         const once_key& operation, const once_options& options,
+                         const redis_once_work& work, std::stop_token cancel = {});
+once_result guarded_at_least_once(blocking::client& locks, redis_connection& server,
+                                  std::string_view name, const once_key& operation,
+                                  const once_options& options, const once_work& work,
+                                  std::stop_token cancel = {});
+
 // The steps of `at_least_once`, as in a database.
 once_claim claim(redis_connection& server, const once_key& operation, const once_options& options,
                  std::stop_token cancel = {});

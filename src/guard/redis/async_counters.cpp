@@ -13,8 +13,8 @@ namespace pawl::guard {
 
 using boost::asio::awaitable;
 
-awaitable<bool> async_counters::create(std::string key, std::int64_t value) {
-    const auto command = redis::create_command(key, value);
+awaitable<bool> async_counters::create(std::string key, std::int64_t start) {
+    const auto command = redis::create_command(key, start);
     const auto reply = co_await server_.execute(command);
     co_return redis::is_created(reply, key);
 }

@@ -4,6 +4,8 @@
 #include "once_course.hpp"
 
 #include <guard/async_pause.hpp>
+#include <guard/guarded.hpp>
+#include <pawl/client.hpp>
 #include <pawl/error.hpp>
 #include <pawl/guard/async_redis_once.hpp>
 
@@ -72,6 +74,39 @@ awaitable<once_result> run_course(async_redis_connection& server, redis::once_co
     co_return std::move(course.machine().result());
 }
 
+// An empty handle: another caller has the lock.
+awaitable<held_lock> acquire_for_once(client& locks, std::string name, lock_options options) {
+    try {
+        held_lock lock = co_await locks.async_acquire(std::move(name), options);
+        co_return lock;
+    } catch (const error& refused) {
+        if (refused.reason() != errc::timed_out) throw;
+    }
+    co_return held_lock();
+}
+
+template <class Work>
+awaitable<once_result> run_guarded_course(client& locks, async_redis_connection& server,
+                                          std::string name, const once_key& operation,
+                                          const once_options& options, const Work& work) {
+    redis::check_layers(options);
+    const auto give_up_at = end_of_wait(options);
+    redis::once_course first_look(operation, options);
+    const auto look = first_look.step_call();
+    const auto reply = co_await redis::run(server, look);
+    auto known = first_look.replay(reply);
+    if (known) co_return *std::move(known);
+    held_lock lock;
+    const bool locks_first = uses(options, layers::lock);
+    if (locks_first)
+        lock = co_await acquire_for_once(locks, std::move(name), lock_options_of(options));
+    if (locks_first && !lock) co_return once_result();
+    redis::once_course course(operation, with_rest_of_wait(options, give_up_at),
+                              lock ? lock.lost() : std::stop_token());
+    once_result result = co_await run_course(server, course, work);
+    co_return result;
+}
+
 }  // namespace
 
 awaitable<once_result> async_once(async_redis_connection& server, once_key operation,
@@ -84,6 +119,45 @@ awaitable<once_result> async_at_least_once(async_redis_connection& server, once_
                                            once_options options, const async_once_work& work) {
     redis::once_course course(operation, options);
     co_return co_await run_course(server, course, work);
+}
+
+awaitable<once_result> async_guarded_once(client& locks, async_redis_connection& server,
+                                          std::string name, once_key operation,
+                                          once_options options, const async_redis_once_work& work) {
+    co_return co_await run_guarded_course(locks, server, std::move(name), operation, options, work);
+}
+
+awaitable<once_result> async_guarded_at_least_once(client& locks, async_redis_connection& server,
+                                                   std::string name, once_key operation,
+                                                   once_options options,
+                                                   const async_once_work& work) {
+    co_return co_await run_guarded_course(locks, server, std::move(name), operation, options, work);
+}
+
+awaitable<once_claim> async_claim(async_redis_connection& server, once_key operation,
+                                  once_options options) {
+    redis::once_course course(operation, options);
+    co_await advance_to_work(server, course);
+    once_claim claimed;
+    if (course.machine().next() == once_machine::step::work)
+        claimed.attempt = course.current();
+    else
+        claimed.known = std::move(course.machine().result());
+    co_return claimed;
+}
+
+awaitable<bool> async_finish(async_redis_connection& server, const attempt& claimed,
+                             const outcome& result, once_options options) {
+    const auto call = redis::finish_call(claimed, result, options);
+    const auto reply = co_await redis::run(server, call);
+    co_return redis::is_changed(reply, call.subject());
+}
+
+awaitable<bool> async_give_up(async_redis_connection& server, const attempt& claimed,
+                              duration pause) {
+    const auto call = redis::give_up_call(claimed, pause);
+    const auto reply = co_await redis::run(server, call);
+    co_return redis::is_changed(reply, call.subject());
 }
 
 }  // namespace pawl::guard

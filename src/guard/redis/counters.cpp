@@ -9,8 +9,8 @@
 
 namespace pawl::guard {
 
-bool counters::create(std::string_view key, std::int64_t value) {
-    return redis::is_created(server_.execute(redis::create_command(key, value)), key);
+bool counters::create(std::string_view key, std::int64_t start) {
+    return redis::is_created(server_.execute(redis::create_command(key, start)), key);
 }
 
 std::int64_t counters::get(std::string_view key) {

@@ -4,6 +4,8 @@
 #include <guard/sync_once.hpp>
 #include "once_course.hpp"
 
+#include <guard/guarded.hpp>
+#include <pawl/blocking/client.hpp>
 #include <pawl/error.hpp>
 
 #include <utility>
@@ -14,8 +16,11 @@ namespace {
 class redis_once_runner {
 public:
     redis_once_runner(redis_connection& server, const once_key& operation,
-                      const once_options& options, std::stop_token cancel)
-        : server_(server), cancel_(std::move(cancel)), course_(operation, options) {}
+                      const once_options& options, std::stop_token cancel,
+                      std::stop_token lost = {})
+        : server_(server),
+          cancel_(std::move(cancel)),
+          course_(operation, options, std::move(lost)) {}
 
     template <class Work>
     once_result run(const Work& work) {
@@ -28,6 +33,7 @@ public:
         }
         return std::move(machine().result());
     }
+    std::optional<once_result> replay() { return course_.replay(send(course_.step_call())); }
     once_claim claim() {
         if (advance_to_work()) return {.attempt = course_.current()};
         return {.known = std::move(machine().result())};
@@ -63,6 +69,29 @@ private:
     redis::once_course course_;
 };
 
+template <class Work>
+once_result run_guarded_once(blocking::client& locks, redis_connection& server,
+                             std::string_view name, const once_key& operation,
+                             const once_options& options, const Work& work,
+                             const std::stop_token& cancel) {
+    redis::check_layers(options);
+    const auto give_up_at = end_of_wait(options);
+    if (auto known = redis_once_runner(server, operation, options, cancel).replay())
+        return *std::move(known);
+    blocking::held_lock lock;
+    if (uses(options, layers::lock)) {
+        try {
+            lock = locks.acquire(name, lock_options_of(options), cancel);
+        } catch (const error& refused) {
+            if (refused.reason() != errc::timed_out) throw;
+            return {};
+        }
+    }
+    const auto lost = lock ? lock.lost() : std::stop_token();
+    const auto rest = with_rest_of_wait(options, give_up_at);
+    return redis_once_runner(server, operation, rest, cancel, lost).run(work);
+}
+
 }  // namespace
 
 once_result once(redis_connection& server, const once_key& operation, const once_options& options,
@@ -74,6 +103,19 @@ once_result at_least_once(redis_connection& server, const once_key& operation,
                           const once_options& options, const once_work& work,
                           std::stop_token cancel) {
     return redis_once_runner(server, operation, options, std::move(cancel)).run(work);
+}
+
+once_result guarded_once(blocking::client& locks, redis_connection& server, std::string_view name,
+                         const once_key& operation, const once_options& options,
+                         const redis_once_work& work, std::stop_token cancel) {
+    return run_guarded_once(locks, server, name, operation, options, work, cancel);
+}
+
+once_result guarded_at_least_once(blocking::client& locks, redis_connection& server,
+                                  std::string_view name, const once_key& operation,
+                                  const once_options& options, const once_work& work,
+                                  std::stop_token cancel) {
+    return run_guarded_once(locks, server, name, operation, options, work, cancel);
 }
 
 once_claim claim(redis_connection& server, const once_key& operation, const once_options& options,

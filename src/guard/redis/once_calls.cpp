@@ -124,6 +124,13 @@ script_call give_up_call(const once_keys& keys, std::int64_t token, duration pau
     return {scripts::once_give_up, {keys.record}, {std::to_string(token), to_us(pause)}};
 }
 
+void check_layers(const once_options& options) {
+    if (options.with != layers::all && options.with != layers::record)
+        throw error(errc::bad_option,
+                    "The option `with` leaves the record out, which `once` in Redis always needs; "
+                    "it must be layers::all or layers::record.");
+}
+
 bool is_changed(const redis_reply& reply, std::string_view key) {
     if (reply.type != redis_reply::kind::integer) throw_unexpected(key, "a script of `once`");
     return reply.integer == 1;

@@ -49,7 +49,10 @@ private:
 [[nodiscard]] script_call finish_call(const once_keys& keys, std::int64_t token, record_state state,
                                       const std::optional<std::string>& result, duration keep);
 [[nodiscard]] script_call give_up_call(const once_keys& keys, std::int64_t token, duration pause);
-// For both: false if another caller has the operation.
+// Refuses the layers that Redis does not have.
+void check_layers(const once_options& options);
+
+// For both calls above: false if another caller has the operation.
 [[nodiscard]] bool is_changed(const redis_reply& reply, std::string_view key);
 
 }  // namespace pawl::guard::redis

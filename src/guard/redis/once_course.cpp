@@ -23,9 +23,11 @@ std::optional<std::string> kept(const std::string& text, const once_options& opt
 
 }  // namespace
 
-once_course::once_course(const once_key& operation, const once_options& options)
+once_course::once_course(const once_key& operation, const once_options& options,
+                         std::stop_token lost)
     : operation_(operation),
       options_(options),
+      lost_(std::move(lost)),
       keys_(operation.scope, operation.key),
       calls_(operation, options),
       machine_(options, spi::real_runtime()) {}
@@ -45,10 +47,17 @@ void once_course::on_step(const redis_reply& reply) {
         machine_.on_record(calls_.read_record(reply));
 }
 
+std::optional<once_result> once_course::replay(const redis_reply& reply) {
+    return machine_.replay_of(calls_.read_record(reply));
+}
+
 attempt once_course::current() const {
-    return {operation_.scope, operation_.key,
-            fencing_token(static_cast<std::uint64_t>(machine_.token())), machine_.number(),
-            machine_.safe_until()};
+    return {operation_.scope,
+            operation_.key,
+            fencing_token(static_cast<std::uint64_t>(machine_.token())),
+            machine_.number(),
+            machine_.safe_until(),
+            lost_};
 }
 
 script_call once_course::final_call(record_state state, const std::string& text) {

@@ -11,6 +11,7 @@
 #include <pawl/guard/redis_once.hpp>
 
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <variant>
 
@@ -18,12 +19,15 @@ namespace pawl::guard::redis {
 
 class once_course {
 public:
-    once_course(const once_key& operation, const once_options& options);
+    // `lost` is the attempt's.
+    once_course(const once_key& operation, const once_options& options, std::stop_token lost = {});
 
     [[nodiscard]] once_machine& machine() noexcept { return machine_; }
     // The call of the steps look, claim and exhaust; and the meaning of its reply.
     [[nodiscard]] script_call step_call();
     void on_step(const redis_reply& reply);
+    // The reply to a look: the result of an operation that has ended; nothing for the others.
+    [[nodiscard]] std::optional<once_result> replay(const redis_reply& reply);
 
     [[nodiscard]] attempt current() const;
     // The call for the work's answer, and the meaning of its reply. The effect must outlive it.
@@ -41,6 +45,7 @@ private:
 
     const once_key operation_;
     const once_options options_;
+    const std::stop_token lost_;
     const once_keys keys_;
     once_calls calls_;
     once_machine machine_;

@@ -6,8 +6,10 @@
 
 #include <guard_redis_scripts.hpp>
 #include <pawl/error.hpp>
+#include <pawl/guard/async_redis_once.hpp>
 
 #include <charconv>
+#include <utility>
 
 namespace pawl::guard {
 namespace redis {
@@ -23,12 +25,51 @@ std::uint64_t read_count(const std::string& digits, const std::string& key) {
     return value;
 }
 
-script_call list_call(const once_keys& keys, const std::string& after, duration older_than) {
-    const auto age = std::chrono::ceil<std::chrono::microseconds>(older_than).count();
-    return {scripts::once_list,
-            {keys.pending},
-            {after, std::to_string(age), std::to_string(page), keys.pending + ":"}};
-}
+// A listing in parts, without I/O.
+class pending_list {
+public:
+    pending_list(std::string_view scope, duration older_than, std::string_view after,
+                 std::uint32_t limit)
+        : scope_(scope), keys_(scope, ""), last_read_(after), limit_(limit) {
+        const auto age = std::chrono::ceil<std::chrono::microseconds>(older_than).count();
+        age_us_ = std::to_string(age);
+    }
+
+    [[nodiscard]] bool has_more() const noexcept { return has_more_ && records_.size() < limit_; }
+    [[nodiscard]] script_call next_part() const {
+        return {scripts::once_list,
+                {keys_.pending},
+                {last_read_, age_us_, std::to_string(page), keys_.pending + ":"}};
+    }
+    void on_part(const redis_reply& reply) {
+        const auto& items = reply.items;
+        if (items.size() % 4 != 1) throw_unexpected(keys_.pending, "once_list");
+        for (std::size_t i = 1; i < items.size() && records_.size() < limit_; i += 4) {
+            once_record& record = records_.emplace_back();
+            record.scope = scope_;
+            record.key = items[i].text;
+            record.token = fencing_token(count(items[i + 1]));
+            record.attempts = static_cast<std::uint32_t>(count(items[i + 2]));
+            record.overdue =
+                std::chrono::microseconds(static_cast<std::int64_t>(count(items[i + 3])));
+        }
+        has_more_ = items[0].type == redis_reply::kind::bytes;
+        if (has_more_) last_read_ = items[0].text;
+    }
+    [[nodiscard]] std::vector<once_record> take() && { return std::move(records_); }
+
+private:
+    [[nodiscard]] std::uint64_t count(const redis_reply& item) const {
+        return read_count(item.text, keys_.pending);
+    }
+
+    const std::string scope_;
+    const once_keys keys_;
+    std::string last_read_, age_us_;
+    const std::uint32_t limit_;
+    bool has_more_ = true;
+    std::vector<once_record> records_{};
+};
 
 }  // namespace
 }  // namespace redis
@@ -36,27 +77,24 @@ script_call list_call(const once_keys& keys, const std::string& after, duration 
 std::vector<once_record> unfinished(redis_connection& server, std::string_view scope,
                                     duration older_than, std::string_view after,
                                     std::uint32_t limit) {
-    const redis::once_keys keys(scope, "");
-    std::vector<once_record> records;
-    std::string last_read(after);
-    for (bool has_more = true; has_more && records.size() < limit;) {
-        const auto reply = redis::run(server, redis::list_call(keys, last_read, older_than));
-        const auto& items = reply.items;
-        if (items.size() % 4 != 1) redis::throw_unexpected(keys.pending, "once_list");
-        for (std::size_t i = 1; i < items.size() && records.size() < limit; i += 4) {
-            once_record& record = records.emplace_back();
-            record.scope = scope;
-            record.key = items[i].text;
-            record.token = fencing_token(redis::read_count(items[i + 1].text, keys.pending));
-            record.attempts =
-                static_cast<std::uint32_t>(redis::read_count(items[i + 2].text, keys.pending));
-            record.overdue = std::chrono::microseconds(
-                static_cast<std::int64_t>(redis::read_count(items[i + 3].text, keys.pending)));
-        }
-        has_more = items[0].type == redis_reply::kind::bytes;
-        if (has_more) last_read = items[0].text;
+    redis::pending_list list(scope, older_than, after, limit);
+    while (list.has_more())
+        list.on_part(redis::run(server, list.next_part()));
+    return std::move(list).take();
+}
+
+boost::asio::awaitable<std::vector<once_record>> async_unfinished(async_redis_connection& server,
+                                                                  std::string scope,
+                                                                  duration older_than,
+                                                                  std::string after,
+                                                                  std::uint32_t limit) {
+    redis::pending_list list(scope, older_than, after, limit);
+    while (list.has_more()) {
+        const auto part = list.next_part();
+        const auto reply = co_await redis::run(server, part);
+        list.on_part(reply);
     }
-    return records;
+    co_return std::move(list).take();
 }
 
 }  // namespace pawl::guard
