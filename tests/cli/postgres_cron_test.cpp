@@ -28,7 +28,7 @@ TEST(CronOnPostgres, GoesOnAfterACrashOfTheServer) {
     const test_sandbox sandbox(server.url());
     const auto file = sandbox.file("schedules");
     const auto out = sandbox.file("out");
-    std::ofstream(file) << "* * * * * *  tick  echo \"$PAWL_TICK\" >>" << out << '\n';
+    std::ofstream(file) << "* * * * * *  tick  ttl=2s  echo \"$PAWL_TICK\" >>" << out << '\n';
     const auto cron = sandbox.start({"cron", file});
     ASSERT_TRUE(support::eventually([&] { return ticks_in(out) > 0; })) << cron->err();
     server.kill9();
