@@ -147,7 +147,7 @@ _pawl() {
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes --token' ;;
         acl) options+=' --json --for --cluster-node' ;;
-        schema) options+=' --role' ;;
+        schema) options+=' --role --guard' ;;
         bench) options+=' --json --for --name' ;;
         completion)
             mapfile -t COMPREPLY < <(compgen -W 'bash zsh fish' -- "$current")

@@ -122,5 +122,7 @@ complete -c pawl -n "__fish_seen_subcommand_from acl" \
     -l cluster-node -d 'The server is a node of a cluster'
 complete -c pawl -n "__fish_seen_subcommand_from schema" \
     -l role -x -d 'The role of the program that locks'
+complete -c pawl -n "__fish_seen_subcommand_from schema" \
+    -l guard -d 'The tables of pawl::guard instead'
 complete -c pawl -n "__fish_seen_subcommand_from bench" -l name -x -d 'The lock to use'
 complete -c pawl -n "__fish_seen_subcommand_from completion" -a 'bash zsh fish'

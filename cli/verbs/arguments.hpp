@@ -34,6 +34,7 @@ struct arguments {
     std::string label;
     std::string features;
     std::string role;
+    bool guard = false;
     std::string operation;
     std::string count;
     std::string file;

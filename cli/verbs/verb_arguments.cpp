@@ -189,9 +189,14 @@ void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
     verb->add_option("--role", args.role,
                      "Also make a role that owns the schema, and grant this one what locks need")
         ->type_name("ROLE");
+    verb->add_flag("--guard", args.guard,
+                   "Print the tables of pawl::guard, such as the records of once, instead")
+        ->excludes("--role");
     add_location_options(*verb, args);
     verb->callback([&] {
-        selected_action = [&] { return schema({.location = args.location, .role = args.role}); };
+        selected_action = [&] {
+            return schema({.location = args.location, .role = args.role, .guard = args.guard});
+        };
     });
 
     verb = app.add_subcommand("bench", "Measure the service from this host");

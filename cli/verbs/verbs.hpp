@@ -108,7 +108,8 @@ int acl(const acl_options& options);
 
 struct schema_options {
     location_options location;
-    std::string role;  // of the program that locks; empty: without a role of its own
+    std::string role;    // of the program that locks; empty: without a role of its own
+    bool guard = false;  // the tables of pawl::guard, and not those of locks
 };
 // Contacts no server.
 int schema(const schema_options& options);

@@ -97,9 +97,8 @@ statement once_statements::give_up(std::int64_t token, duration pause) const {
 statement once_statements::exhaust(std::int64_t token) const {
     return over_record(
         "UPDATE pawl_once SET state = 3, result = $3, keep_until = {clock} + $4 "
-        "WHERE scope = $1 AND once_key = $2 AND state = 1 AND token = $5 "
-        "AND lease_until <= {clock} AND attempts >= $6",
-        {"too many attempts", keep_, token, std::int64_t{attempts_}});
+        "WHERE scope = $1 AND once_key = $2 AND state = 1 AND token = $5",
+        {"too many attempts", keep_, token});
 }
 
 std::optional<record_view> once_statements::read_record(const rows& answer) {

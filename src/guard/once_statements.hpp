@@ -51,7 +51,7 @@ public:
     [[nodiscard]] statement finish(std::int64_t token, record_state from, record_state state,
                                    std::optional<std::string> result) const;
     [[nodiscard]] statement give_up(std::int64_t token, duration pause) const;
-    // Ends a record that has had all of its attempts.
+    // Ends a record whose last attempt, which has this token, was over when a look found it.
     [[nodiscard]] statement exhaust(std::int64_t token) const;
 
     [[nodiscard]] static std::optional<record_view> read_record(const rows& answer);

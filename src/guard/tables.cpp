@@ -83,10 +83,11 @@ void judge_columns(dialect spoken, const table& needed, const rows& answer) {
     if (columns.empty())
         throw refusal(needed,
                       "is missing in this database; let an administrator run the output of "
-                      "`pawl schema --on URL`, or call make_tables.");
+                      "`pawl schema --guard --on URL`, or call make_tables.");
     if (columns != needed.columns[index_of(spoken)])
-        throw refusal(needed, "has other columns than Pawl makes (" + columns +
-                                  "); rename it, and run the output of `pawl schema --on URL`.");
+        throw refusal(needed,
+                      "has other columns than Pawl makes (" + columns +
+                          "); rename it, and run the output of `pawl schema --guard --on URL`.");
 }
 
 void judge_version(const table& needed, const rows& answer) {
@@ -96,7 +97,7 @@ void judge_version(const table& needed, const rows& answer) {
     if (version < needed.version)
         throw refusal(needed,
                       "has no row, or an older one, in pawl_schema; let an administrator "
-                      "run the output of `pawl schema --on URL`.");
+                      "run the output of `pawl schema --guard --on URL`.");
 }
 
 // One statement after the other: not every library runs several.
@@ -136,6 +137,14 @@ boost::asio::awaitable<void> table_checks::require(async_connection& db, const t
     const rows stored = co_await db.execute(version);
     judge_version(needed, stored);
     db.checked_tables_ |= bit_of(needed);
+}
+
+std::optional<dialect> dialect_of(std::string_view url) {
+    const auto scheme = url.substr(0, url.find(':'));
+    if (scheme == "postgresql" || scheme == "postgres") return dialect::postgres;
+    if (scheme == "mysql" || scheme == "mariadb") return dialect::mysql;
+    if (scheme == "sqlite") return dialect::sqlite;
+    return std::nullopt;
 }
 
 std::string schema_text(dialect spoken) {

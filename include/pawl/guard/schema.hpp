@@ -6,13 +6,18 @@
 
 #include <pawl/guard/connection.hpp>
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace pawl::guard {
 
 // The SQL that makes the tables that are missing, for an administrator or a migration tool:
-// statements that each end with a semicolon. `pawl schema --on URL` prints the same.
+// statements that each end with a semicolon. `pawl schema --guard --on URL` prints the same.
 [[nodiscard]] std::string schema_text(dialect spoken);
+// The kind of the database that a URL of Pawl's names, such as postgresql://host/shop; nothing for
+// a service that is no database.
+[[nodiscard]] std::optional<dialect> dialect_of(std::string_view url);
 // Makes the tables that are missing, in the session's default schema or database. Several callers
 // may do so at once. Throws errc::unsupported in an open transaction, and database_error.
 void make_tables(connection& db);
