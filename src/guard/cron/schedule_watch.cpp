@@ -25,8 +25,8 @@ microseconds us(duration length) { return std::chrono::duration_cast<microsecond
 // FNV-1a, the same on all hosts.
 std::uint64_t hash_of(std::string_view text) {
     std::uint64_t hash = 14695981039346656037U;
-    for (const unsigned char each : text)
-        hash = (hash ^ each) * 1099511628211U;
+    for (const char each : text)
+        hash = (hash ^ static_cast<unsigned char>(each)) * 1099511628211U;
     return hash;
 }
 
