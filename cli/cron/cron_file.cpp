@@ -58,9 +58,9 @@ bool is_field(std::string_view word) {
         const bool is_number = part.find_first_not_of("0123456789*") == std::string::npos;
         return !part.empty() && (is_number || std::ranges::find(days, part) != days.end());
     };
-    for (const unsigned char each : word) {
+    for (const char each : word) {
         if (each != ',' && each != '-' && each != '/') {
-            part += static_cast<char>(std::tolower(each));
+            part += static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
             continue;
         }
         if (!is_part()) return false;

@@ -159,6 +159,18 @@ TEST_F(Cron, WaitsForCommandsAtTheFirstSignalAndEndsThemAtTheSecond) {
     EXPECT_EQ(records().back().status, 3);
 }
 
+TEST_F(Cron, ACommandOutlivesItsScheduler) {
+    const auto cron = start("", "touch OUT; while test -e OUT; do sleep 0.01; done; exit 4");
+    ASSERT_TRUE(support::eventually([&] { return std::filesystem::exists(out); }));
+    cron->signal(SIGKILL);
+    static_cast<void>(cron->wait());
+    EXPECT_EQ(records().back().state, tick_state::running);
+    std::filesystem::remove(out);
+    EXPECT_TRUE(eventually_recorded([](const tick_record& each) {
+        return each.state == tick_state::done && each.status == 4;
+    }));
+}
+
 // The process of the tick dies, and its command with it.
 TEST_F(Cron, RecordsACrash) {
     const auto cron = start("ttl=1s", "echo x >>OUT; sleep 600");

@@ -38,7 +38,8 @@ struct schedule_options {
     duration spread{};
     // The longest time that the work may have: 1 s or more.
     time_to_live max = forever;
-    // The lease of the lock of running work: when a host dies, others notice it after that time.
+    // The lease of a claim, and of the lock of running work: when a host dies, others notice it
+    // after that time.
     time_to_live ttl = std::chrono::seconds(30);
     // How often the work of one tick may begin. 1: at most once; work whose host died is recorded
     // as crashed. More: another host begins it again then. 1 to 1000.

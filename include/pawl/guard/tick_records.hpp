@@ -92,7 +92,7 @@ public:
     // has this claim and has not begun.
     virtual bool skip(const tick_claim& claimed, const std::string& reason, store_time settled,
                       std::uint32_t missed) = 0;
-    // A sign of life of running work.
+    // A sign of life of running work, or of a claim whose work waits for its lock.
     virtual void renew(const tick_claim& claimed, duration lease) = 0;
     // The latest records, newest first; of one schedule, or of all if the name is empty.
     virtual std::vector<tick_record> history(std::string_view name, std::uint32_t most) = 0;
