@@ -39,6 +39,8 @@ asio::awaitable<once_result> work_alone(async_connection& db, const once_key& op
     } catch (...) {
         failure = std::current_exception();
     }
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
     if (is_inside && db.in_transaction()) co_await roll_back(db);
     if (failure) std::rethrow_exception(failure);
     co_return lone_result(result);
@@ -48,7 +50,6 @@ asio::awaitable<once_result> run_once(async_connection& db, const once_key& oper
                                       const once_options& options, const async_once_work& work,
                                       bool is_inside, std::stop_token lost = {}) {
     async_runner runner(db, operation, options, std::move(lost));
-    co_await runner.check();
     once_result result = co_await runner.run(work, is_inside);
     co_return result;
 }
@@ -56,7 +57,6 @@ asio::awaitable<once_result> run_once(async_connection& db, const once_key& oper
 asio::awaitable<std::optional<once_result>> replay(async_connection& db, const once_key& operation,
                                                    const once_options& options) {
     async_runner runner(db, operation, options);
-    co_await runner.check();
     std::optional<once_result> known = co_await runner.replay();
     co_return known;
 }
@@ -137,7 +137,6 @@ asio::awaitable<once_claim> async_claim(async_connection& db, once_key operation
                                         once_options options) {
     check_outside(options);
     async_runner runner(db, operation, options);
-    co_await runner.check();
     once_claim claimed = co_await runner.claim();
     co_return claimed;
 }

@@ -14,6 +14,13 @@ namespace asio = boost::asio;
 asio::awaitable<void> async_pause(spi::runtime& time, duration length) {
     const auto executor = co_await asio::this_coro::executor;
     const auto timer = time.make_timer(executor);
+    // A later cancellation must not find the timer.
+    struct slot_clearer {
+        asio::cancellation_slot slot;
+        ~slot_clearer() { slot.clear(); }
+    };
+    const auto state = co_await asio::this_coro::cancellation_state;
+    const slot_clearer at_end{state.slot()};
     const auto until = time.now() + length;
     const auto start = [](auto handler, spi::timer* waiting, time_point when) {
         spi::timer::wait_handler erased(std::move(handler));

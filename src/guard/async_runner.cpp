@@ -9,8 +9,6 @@
 #include "statements.hpp"
 #include "tables.hpp"
 
-#include <boost/asio/this_coro.hpp>
-
 #include <utility>
 
 namespace pawl::guard {
@@ -24,14 +22,12 @@ async_runner::async_runner(async_connection& db, const once_key& operation,
       options_(options),
       lost_(std::move(lost)),
       record_(db.dialect(), operation, options),
-      machine_(options, spi::real_runtime()) {}
-
-asio::awaitable<void> async_runner::check() {
-    check_once(operation_, options_, db_.in_transaction());
-    co_await table_checks::require(db_, once_table);
+      machine_(options, spi::real_runtime()) {
+    check_once(operation, options, db.in_transaction());
 }
 
 asio::awaitable<void> async_runner::look() {
+    co_await table_checks::require(db_, once_table);
     const auto select = record_.look(machine_.claim_id());
     const rows answer = co_await db_.execute(select);
     machine_.on_record(once_statements::read_record(answer));
@@ -101,7 +97,10 @@ asio::awaitable<once_result> async_runner::run(const async_once_work& work, bool
         } catch (...) {
             failure = std::current_exception();
         }
-        if (failure && !repeats) co_await after_failure(failure);
+        if (!failure || repeats) continue;
+        const auto state = co_await asio::this_coro::cancellation_state;
+        if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
+        co_await after_failure(failure);
     }
 }
 
@@ -116,14 +115,14 @@ asio::awaitable<once_claim> async_runner::claim() {
 }
 
 asio::awaitable<std::optional<once_result>> async_runner::replay() {
-    const auto select = record_.look(machine_.claim_id());
-    const rows answer = co_await db_.execute(select);
-    const auto known_record = once_statements::read_record(answer);
-    if (!known_record) co_return std::nullopt;
-    if (known_record->state == record_state::pending && known_record->is_same_request)
-        co_return std::nullopt;
-    machine_.on_record(known_record);
-    co_return std::move(machine_.result());
+    try {
+        co_await table_checks::require(db_, once_table);
+        const auto select = record_.look(machine_.claim_id());
+        const rows answer = co_await db_.execute(select);
+        co_return machine_.replay_of(once_statements::read_record(answer));
+    } catch (const conflict&) {  // the look under the lock is repeated
+    }
+    co_return std::nullopt;
 }
 
 // A record without a lease is claimed in the transaction of its effect.
@@ -183,6 +182,7 @@ asio::awaitable<std::optional<outcome>> async_runner::run_effect(const async_onc
 }
 
 asio::awaitable<void> async_runner::work_inside(const async_once_work& work) {
+    is_committing_ = false;
     std::optional<outcome> result;
     std::exception_ptr failure;
     try {
@@ -190,6 +190,8 @@ asio::awaitable<void> async_runner::work_inside(const async_once_work& work) {
     } catch (...) {
         failure = std::current_exception();
     }
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
     if (db_.in_transaction()) co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
     if (!result) co_return;
@@ -211,6 +213,8 @@ asio::awaitable<void> async_runner::reject_inside(const outcome& result) {
     } catch (...) {
         failure = std::current_exception();
     }
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
     if (db_.in_transaction()) co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
 }
@@ -263,9 +267,8 @@ asio::awaitable<void> async_runner::record_outside(const outcome& result) {
     }
 }
 
-// As sync_once::after_failure. After a cancellation, nothing else could be awaited.
+// As sync_once::after_failure.
 asio::awaitable<void> async_runner::after_failure(std::exception_ptr failure) {
-    co_await asio::this_coro::reset_cancellation_state();
     try {
         const auto give_up = record_.give_up(machine_.token(), {});
         std::uint64_t matched = 0;

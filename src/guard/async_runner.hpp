@@ -14,12 +14,10 @@ namespace pawl::guard {
 
 class async_runner {
 public:
-    // All must outlive it. `lost` is the attempt's.
+    // All must outlive it. `lost` is the attempt's. Throws for what cannot be used.
     async_runner(async_connection& db, const once_key& operation, const once_options& options,
                  std::stop_token lost = {});
 
-    // Before anything else.
-    boost::asio::awaitable<void> check();
     // With the effect inside its transaction, or outside.
     boost::asio::awaitable<once_result> run(const async_once_work& work, bool is_inside);
     boost::asio::awaitable<once_claim> claim();

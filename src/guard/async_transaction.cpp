@@ -4,8 +4,6 @@
 #include "async_rollback.hpp"
 #include "statements.hpp"
 
-#include <boost/asio/this_coro.hpp>
-
 #include <exception>
 
 namespace pawl::guard {
@@ -13,8 +11,6 @@ namespace pawl::guard {
 namespace asio = boost::asio;
 
 asio::awaitable<void> roll_back(async_connection& db) {
-    // After a cancellation, nothing else could be awaited.
-    co_await asio::this_coro::reset_cancellation_state();
     if (!db.in_transaction()) co_return;
     const statement rollback{"ROLLBACK"};
     try {
@@ -37,6 +33,8 @@ asio::awaitable<void> async_transaction(async_connection& db, const transaction_
         failure = std::current_exception();
     }
     if (!failure) co_return;
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
     co_await roll_back(db);
     std::rethrow_exception(failure);
 }

@@ -109,6 +109,13 @@ void once_machine::on_record(const std::optional<record_view>& record) {
     result_.has_value = record->result.has_value();
 }
 
+std::optional<once_result> once_machine::replay_of(const std::optional<record_view>& record) {
+    if (!record) return std::nullopt;
+    if (record->state == record_state::pending && record->is_same_request) return std::nullopt;
+    on_record(record);
+    return std::move(result_);
+}
+
 void once_machine::judge_pending(const record_view& record) {
     if (record.is_own_claim && !claims_inside() && record.lease_left > duration{}) {
         on_grant(claim_grant{record.token, record.attempts});

@@ -35,6 +35,8 @@ public:
     [[nodiscard]] const std::string& begin_claim();
     [[nodiscard]] const std::string& claim_id() const noexcept { return claim_id_; }
     void on_record(const std::optional<record_view>& record);
+    // Without a claim: the result of an operation that has ended, or was another request's.
+    [[nodiscard]] std::optional<once_result> replay_of(const std::optional<record_view>& record);
     // Nothing: the database says no more than that the claim was not granted.
     void on_grant(const std::optional<claim_grant>& grant);
     void on_exhausted() noexcept { next_ = step::look; }

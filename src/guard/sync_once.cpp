@@ -33,10 +33,10 @@ sync_once::sync_once(connection& db, const once_key& operation, const once_optio
       record_(db.dialect(), operation, options),
       machine_(options, spi::real_runtime()) {
     check_once(operation, options, db.in_transaction());
-    table_checks::require(db, once_table);
 }
 
 void sync_once::look() {
+    table_checks::require(db_, once_table);
     machine_.on_record(
         once_statements::read_record(db_.execute(record_.look(machine_.claim_id()))));
 }
@@ -109,13 +109,13 @@ once_claim sync_once::claim() {
 }
 
 std::optional<once_result> sync_once::replay() {
-    const auto known_record =
-        once_statements::read_record(db_.execute(record_.look(machine_.claim_id())));
-    if (!known_record) return std::nullopt;
-    if (known_record->state == record_state::pending && known_record->is_same_request)
+    try {
+        table_checks::require(db_, once_table);
+        const auto answer = db_.execute(record_.look(machine_.claim_id()));
+        return machine_.replay_of(once_statements::read_record(answer));
+    } catch (const conflict&) {  // the look under the lock is repeated
         return std::nullopt;
-    machine_.on_record(known_record);
-    return std::move(machine_.result());
+    }
 }
 
 // A record without a lease is claimed in the transaction of its effect.
@@ -145,6 +145,7 @@ bool sync_once::commit(transaction& effect, const outcome& result) {
 }
 
 void sync_once::work_inside(const once_work& work) {
+    is_committing_ = false;
     outcome result;
     {
         transaction effect(db_);

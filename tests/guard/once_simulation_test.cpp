@@ -33,7 +33,7 @@ constexpr guard::once_options options_of(std::uint64_t seed) {
 class once_simulation {
 public:
     explicit once_simulation(std::uint64_t seed, const rewriting& change = {})
-        : options_(options_of(seed)), store_(change), chance_(seed) {}
+        : options_(options_of(seed)), store_(change), draws_(seed) {}
 
     // The broken promise, if there is one.
     std::optional<std::string> run() {
@@ -51,25 +51,25 @@ public:
 private:
     void advance() {
         // Often two steps are in the same ms, so that two operations have equal tokens.
-        simulated_ms += chance_.one_in(40)  ? chance_.draw(1500)
-                        : chance_.one_in(2) ? 0
-                                            : chance_.draw(25);
-        auto& place = callers_[static_cast<std::size_t>(chance_.draw(callers_.size()))];
+        simulated_ms += draws_.one_in(40)  ? draws_.draw(1500)
+                        : draws_.one_in(2) ? 0
+                                           : draws_.draw(25);
+        auto& place = callers_[static_cast<std::size_t>(draws_.draw(callers_.size()))];
         if (!place) {
-            auto& operation = operations_[static_cast<std::size_t>(chance_.draw(3))];
-            if (operation.is_open) place = new_caller(operation, chance_.one_in(10));
+            auto& operation = operations_[static_cast<std::size_t>(draws_.draw(3))];
+            if (operation.is_open) place = new_caller(operation, draws_.one_in(10));
         } else if (place->due() <= simulated_ms && place->step()) {
             place.reset();
         }
-        if (chance_.one_in(30)) purge();
-        if (chance_.one_in(30)) check_lists();
+        if (draws_.one_in(30)) purge();
+        if (draws_.one_in(30)) check_lists();
         for (auto& each : operations_)
             check_record(each);
     }
 
     std::unique_ptr<simulated_caller> new_caller(simulated_operation& operation,
                                                  bool is_other_request = false) {
-        return std::make_unique<simulated_caller>(store_, chance_, operation, options_,
+        return std::make_unique<simulated_caller>(store_, draws_, operation, options_,
                                                   is_other_request, attempts_);
     }
 
@@ -173,7 +173,7 @@ private:
 
     const guard::once_options options_;
     simulated_store store_;
-    simulated_runtime chance_;
+    simulated_runtime draws_;
     std::int64_t attempts_ = 0;
     std::array<simulated_operation, 3> operations_{simulated_operation{"a", "j", false},
                                                    simulated_operation{"a", "k", true},
@@ -182,8 +182,8 @@ private:
 };
 
 std::uint64_t seeds(std::uint64_t usual) {
-    const char* chosen = std::getenv("PAWL_SEEDS");
-    return chosen == nullptr ? usual : std::strtoull(chosen, nullptr, 10);
+    const char* setting = std::getenv("PAWL_SEEDS");
+    return setting == nullptr ? usual : std::strtoull(setting, nullptr, 10);
 }
 
 TEST(OnceSimulation, KeepsItsPromises) {

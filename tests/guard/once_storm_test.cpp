@@ -17,8 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 
 std::chrono::milliseconds storm_length() {
-    const char* chosen = std::getenv("PAWL_STORM_SECONDS");
-    return std::chrono::seconds(chosen == nullptr ? 2 : std::atoi(chosen));
+    const char* setting = std::getenv("PAWL_STORM_SECONDS");
+    return std::chrono::seconds(setting == nullptr ? 2 : std::atoi(setting));
 }
 
 void print(const storm_report& report) {

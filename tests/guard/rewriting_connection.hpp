@@ -6,6 +6,7 @@
 
 #include <pawl/guard/connection.hpp>
 
+#include <functional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -22,10 +23,13 @@ struct rewriting {
 
 class rewriting_connection final : public pawl::guard::connection {
 public:
-    explicit rewriting_connection(pawl::guard::connection& target, rewriting change = {})
-        : target_(target), change_(std::move(change)) {}
+    // `before` is called with the text of each statement.
+    explicit rewriting_connection(pawl::guard::connection& target, rewriting change = {},
+                                  std::function<void(const std::string&)> before = {})
+        : target_(target), change_(std::move(change)), before_(std::move(before)) {}
 
     pawl::guard::rows execute(const pawl::guard::statement& to_run) override {
+        if (before_) before_(to_run.text);
         if (change_.text.empty() || !to_run.text.starts_with(change_.verb))
             return target_.execute(to_run);
         auto changed = to_run;
@@ -46,6 +50,7 @@ public:
 private:
     pawl::guard::connection& target_;
     rewriting change_;
+    std::function<void(const std::string&)> before_;
     std::size_t count_ = 0;
 };
 

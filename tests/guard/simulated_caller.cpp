@@ -17,12 +17,12 @@ guard::once_key key_of(const simulated_operation& operation, bool is_other_reque
 
 }  // namespace
 
-simulated_caller::simulated_caller(simulated_store& store, simulated_runtime& chance,
+simulated_caller::simulated_caller(simulated_store& store, simulated_runtime& draws,
                                    simulated_operation& operation,
                                    const guard::once_options& options, bool is_other_request,
                                    std::int64_t& attempt_counter)
     : store_(store),
-      chance_(chance),
+      draws_(draws),
       operation_(operation),
       options_(options),
       is_other_request_(is_other_request),
@@ -30,12 +30,12 @@ simulated_caller::simulated_caller(simulated_store& store, simulated_runtime& ch
       generation_(operation.generation),
       operation_name_(operation.name()),
       record_(guard::dialect::sqlite, key_of(operation, is_other_request), options),
-      machine_(options, chance) {
+      machine_(options, draws) {
     pause(0);
 }
 
 bool simulated_caller::step() {
-    pause(chance_.draw(20));
+    pause(draws_.draw(20));
     switch (machine_.next()) {
     case step_kind::look:
         machine_.on_record(
@@ -44,7 +44,7 @@ bool simulated_caller::step() {
         if (machine_.next() == step_kind::work && machine_.token() != token_)
             throw violation{"the claim of another caller was taken for its own"};
         // Between a look and what follows from it, anything may happen.
-        if (chance_.one_in(6)) pause(chance_.draw(chance_.one_in(4) ? 20'000 : 3000));
+        if (draws_.one_in(6)) pause(draws_.draw(draws_.one_in(4) ? 20'000 : 3000));
         return false;
     case step_kind::claim: return claim();
     case step_kind::exhaust:
@@ -69,9 +69,9 @@ bool simulated_caller::claim() {
     const auto answer = run(record_.claim(machine_.begin_claim(), guard::record_state::pending));
     const auto grant = guard::once_statements::read_grant(answer);
     if (grant) on_claimed(grant->token);
-    const bool is_lost = chance_.one_in(8);
+    const bool is_lost = draws_.one_in(8);
     machine_.on_grant(is_lost ? std::nullopt : grant);
-    return is_lost && chance_.one_in(2);  // the process dies with the answer
+    return is_lost && draws_.one_in(2);  // the process dies with the answer
 }
 
 void simulated_caller::on_claimed(std::int64_t token) {
@@ -86,15 +86,15 @@ void simulated_caller::on_claimed(std::int64_t token) {
     operation_.lease_end = simulated_ms + options_.lease / std::chrono::milliseconds(1);
     if (++operation_.claims > options_.attempts) throw violation{"more claims than attempts"};
     phase_ = work_phase::begun;
-    if (chance_.one_in(3)) pause(chance_.draw(3000));
+    if (draws_.one_in(3)) pause(draws_.draw(3000));
 }
 
 bool simulated_caller::work() {
-    if (chance_.one_in(8)) return true;  // the process dies
+    if (draws_.one_in(8)) return true;  // the process dies
     switch (phase_) {
     case work_phase::begun:
-        if (chance_.one_in(6)) {
-            give_up(chance_.draw(2) * 500);
+        if (draws_.one_in(6)) {
+            give_up(draws_.draw(2) * 500);
             machine_.on_given_up({});
             return false;
         }
@@ -106,7 +106,7 @@ bool simulated_caller::work() {
         break;
     case work_phase::finish: return finish();
     }
-    if (chance_.one_in(4)) pause(chance_.draw(3000));
+    if (draws_.one_in(4)) pause(draws_.draw(3000));
     return false;
 }
 
@@ -127,7 +127,7 @@ void simulated_caller::give_up(std::int64_t pause_ms) {
 }
 
 bool simulated_caller::finish() {
-    const bool is_rejected = chance_.one_in(8);
+    const bool is_rejected = draws_.one_in(8);
     const auto state = is_rejected ? guard::record_state::failed : guard::record_state::done;
     const auto last =
         record_.finish(machine_.token(), guard::record_state::pending, state, result());
@@ -146,7 +146,7 @@ bool simulated_caller::finish() {
         machine_.on_rejected(result());
     else
         machine_.on_done(result(), true);
-    return chance_.one_in(4);  // the answer is lost with the process
+    return draws_.one_in(4);  // the answer is lost with the process
 }
 
 bool simulated_caller::finish_inside(const guard::statement& last) {

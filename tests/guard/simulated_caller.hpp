@@ -20,7 +20,7 @@ namespace guard = pawl::guard;
 
 class simulated_caller {
 public:
-    simulated_caller(simulated_store& store, simulated_runtime& chance,
+    simulated_caller(simulated_store& store, simulated_runtime& draws,
                      simulated_operation& operation, const guard::once_options& options,
                      bool is_other_request, std::int64_t& attempt_counter);
 
@@ -49,7 +49,7 @@ private:
     }
 
     simulated_store& store_;
-    simulated_runtime& chance_;
+    simulated_runtime& draws_;
     simulated_operation& operation_;
     const guard::once_options options_;
     const bool is_other_request_;

@@ -11,8 +11,8 @@ struct pg_conn;
 
 namespace pawl::guard {
 
-// For PostgreSQL 12 or later, also behind a proxy that shares connections between transactions. The
-// connection must outlive the view, and run no other statement meanwhile. Not thread-safe.
+// For PostgreSQL 12 or later. The connection must outlive the view, and run no other statement
+// meanwhile. Not thread-safe.
 class postgres_connection final : public connection {
 public:
     // Sends nothing.
