@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "../run/supervisor.hpp"
 #include "../ui/failure.hpp"
 #include "../ui/json.hpp"
 #include "../ui/style.hpp"
-#include "../verbs/checks.hpp"
 #include "../verbs/verbs.hpp"
 #include "cron_file.hpp"
 #include "cron_scheduler.hpp"
@@ -77,8 +75,7 @@ int run_file(const cron_options& options) {
     const auto file = read_cron_file(options.file);
     if (!file.errors.empty()) throw failure(exit_code::config, file.errors.front());
     const auto location = find_shared_location(options.location);
-    cron_scheduler(file.lines, location, options.verbose).run();
-    return static_cast<int>(exit_code::ok);
+    return cron_scheduler(file.lines, location, options.verbose).run();
 }
 
 int print_schema(const cron_options& options) {

@@ -61,10 +61,12 @@ public:
         });
     }
 
-    // The supervisor has ended without a call of may_begin.
-    void settle(bool is_lock_busy) {
+    // The supervisor has ended. Without the lock, perhaps because its service is away, the claim
+    // stays until its lease is over, so that nobody tries again at once.
+    void settle(bool is_lock_busy, bool is_interrupted) {
         if (reached_lock_ || decision_.next == action::recover) return;
-        if (!is_lock_busy) return withdraw();
+        if (is_interrupted) return withdraw();
+        if (!is_lock_busy) return;
         say("Skips " + tick_name(decision_.claim) + ", because another process has the lock.");
         call("skip", [this](guard::tick_records& records) {
             static_cast<void>(
@@ -130,7 +132,7 @@ int run_cron_job(const cron_line& line, const guard::schedule_watch::decision& d
         job_hooks hooks(line, decision, location, verbose);
         supervisor job(options, location, &hooks);
         const int status = job.run();
-        hooks.settle(!job.started_command() && status == options.busy_exit);
+        hooks.settle(status == options.busy_exit, status > signal_status(0));
         return status;
     } catch (...) {
         return report_current();

@@ -57,8 +57,8 @@ cron_scheduler::cron_scheduler(const std::vector<cron_line>& lines,
             {&line, guard::schedule_watch(line.name, line.schedule, line.options, host)});
 }
 
-void cron_scheduler::run() {
-    verify_locks();
+int cron_scheduler::run() {
+    if (const int status = verify_locks(); status != 0) return status;
     prepare_records();
     while (!is_stopping_ || !running_.empty()) {
         if (boot_clock::now() >= retry_at_) {
@@ -70,6 +70,7 @@ void cron_scheduler::run() {
             events_.wait(say_kept() ? wakeup : std::min(wakeup, boot_clock::now() + busy_pause)));
         reap();
     }
+    return 0;
 }
 
 // In a process of its own: the library has threads, and this process forks.
@@ -93,20 +94,16 @@ int cron_scheduler::try_locks() const {
     return WIFEXITED(status) ? WEXITSTATUS(status) : signal_status(WTERMSIG(status));
 }
 
-// A mistake is an error at once; a service that is away is waited for.
-void cron_scheduler::verify_locks() {
-    constexpr int unreachable = static_cast<int>(exit_code::unreachable);
+// A mistake ends this process at once; a service that is away is waited for.
+int cron_scheduler::verify_locks() {
     while (!is_stopping_) {
         const int status = try_locks();
-        if (status == 0) return;
-        if (status != unreachable)
-            throw failure(static_cast<exit_code>(status),
-                          "The locks of the schedules cannot be "
-                          "used; the line above says why.");
+        if (status != static_cast<int>(exit_code::unreachable)) return status;
         retry_at_ = boot_clock::now() + pauses_.next();
         while (!is_stopping_ && boot_clock::now() < retry_at_)
             handle_signals(events_.wait(retry_at_));
     }
+    return 0;
 }
 
 // A table that this user may not make is an error at once; an absent database is waited for.

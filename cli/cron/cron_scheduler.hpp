@@ -21,7 +21,8 @@ public:
                    bool verbose);
 
     // Until a signal; then waits for the commands that run. A second signal is passed on to them.
-    void run();
+    // Returns the exit status; the message for a failure has then been printed.
+    int run();
 
 private:
     struct watched_schedule {
@@ -36,7 +37,7 @@ private:
         time_point next_renewal;
     };
 
-    void verify_locks();
+    int verify_locks();
     void prepare_records();
     [[nodiscard]] int try_locks() const;
     void look_at_all();

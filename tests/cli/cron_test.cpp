@@ -33,8 +33,8 @@ protected:
     // One schedule, every second; `OUT` in the command is the file `out`.
     [[nodiscard]] std::unique_ptr<started_process> start(const std::string& options,
                                                          std::string command) const {
-        const auto at = command.find("OUT");
-        if (at != std::string::npos) command.replace(at, 3, out);
+        for (auto at = command.find("OUT"); at != std::string::npos; at = command.find("OUT"))
+            command.replace(at, 3, out);
         return sandbox.start(
             {"cron", "-v", write("* * * * * *  tick  " + options + "  " + command + "\n")});
     }
@@ -159,6 +159,18 @@ TEST_F(Cron, WaitsForCommandsAtTheFirstSignalAndEndsThemAtTheSecond) {
     EXPECT_EQ(records().back().status, 3);
 }
 
+TEST_F(Cron, ACommandOutlivesItsScheduler) {
+    const auto cron = start("", "touch OUT; while test -e OUT; do sleep 0.01; done; exit 4");
+    ASSERT_TRUE(support::eventually([&] { return std::filesystem::exists(out); }));
+    cron->signal(SIGKILL);
+    static_cast<void>(cron->wait());
+    EXPECT_EQ(records().back().state, tick_state::running);
+    std::filesystem::remove(out);
+    EXPECT_TRUE(eventually_recorded([](const tick_record& each) {
+        return each.state == tick_state::done && each.status == 4;
+    }));
+}
+
 // The process of the tick dies, and its command with it.
 TEST_F(Cron, RecordsACrash) {
     const auto cron = start("ttl=1s", "echo x >>OUT; sleep 600");
@@ -231,7 +243,8 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
           "line 7: 'f' is also the name of line 6; give each schedule its own name.",
           "line 8: Only TZ can be set in this file; set 'PATH' in the environment",
           "line 9: The time zone 'Mars/Phobos' is unknown on this host;",
-          "line 10: The schedule '0 0 30 2 *' is never due,", "line 11: The hour '' of"})
+          "line 10: The schedule '0 0 30 2 *' is never due,",
+          "line 11: The schedule '* *' has 2 fields;"})
         EXPECT_NE(checked.err.find(sentence), std::string::npos) << sentence << checked.err;
     const auto started = sandbox.run({"cron", path});
     EXPECT_EQ(started.code, 78);

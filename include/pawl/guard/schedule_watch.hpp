@@ -29,8 +29,8 @@ enum class catch_up_policy : std::uint8_t { latest, all, none };
 
 // How the ticks of a schedule are run. The same on all hosts.
 struct schedule_options {
-    overlap_policy overlap = overlap_policy::skip;
-    catch_up_policy catch_up = catch_up_policy::latest;
+    overlap_policy overlap = overlap_policy::skip;       // with earlier work
+    catch_up_policy catch_up = catch_up_policy::latest;  // after a time without hosts
     // A tick that has not begun by then is skipped. 1 s to 31 days.
     duration late = std::chrono::minutes(5);
     // The work begins later by a part of this, which depends on the schedule's name only. Up to
@@ -38,7 +38,8 @@ struct schedule_options {
     duration spread{};
     // The longest time that the work may have: 1 s or more.
     time_to_live max = forever;
-    // The lease of the lock of running work: when a host dies, others notice it after that time.
+    // The lease of a claim, and of the lock of running work: when a host dies, others notice it
+    // after that time.
     time_to_live ttl = std::chrono::seconds(30);
     // How often the work of one tick may begin. 1: at most once; work whose host died is recorded
     // as crashed. More: another host begins it again then. 1 to 1000.
@@ -56,14 +57,15 @@ public:
     // after tick_records::begin. recover: the work of the tick has shown no sign of life; if its
     // lock is free, take its place with begin_again, or finish it as crashed.
     enum class action : std::uint8_t { wait, run, recover };
+    // The answer of `advance`.
     struct decision {
-        action next = action::wait;
-        duration pause{};
-        tick_claim claim{};         // of this host; not yet in the records with `recover`
-        store_time latest{};        // for tick_records::begin
-        std::string crashed{};      // with `recover`: the claim whose work was running
-        bool may_repeat = false;    // with `recover`: attempts are left
-        std::uint32_t attempt = 1;  // of the work, if it begins
+        action next = action::wait;  // what is to be done
+        duration pause{};            // until the next call of `advance`
+        tick_claim claim{};          // of this host; not yet in the records with `recover`
+        store_time latest{};         // for tick_records::begin
+        std::string crashed{};       // with `recover`: the claim whose work was running
+        bool may_repeat = false;     // with `recover`: attempts are left
+        std::uint32_t attempt = 1;   // of the work, if it begins
     };
 
     // Throws errc::bad_name and errc::bad_option. `host` is shown in the history.

@@ -27,26 +27,28 @@ enum class tick_state : std::uint8_t { claimed = 1, running, done, skipped, cras
 
 // The record of a tick.
 struct tick_record {
-    std::string name;  // of the schedule
-    std::string key;   // of the tick, see guard::tick
-    store_time due{};
-    tick_state state = tick_state::claimed;
-    std::string claim;           // who has it: 16 random bytes
-    std::uint32_t attempts = 0;  // how often its work has begun
-    store_time lease_until{};    // of a claim, or of the last sign of life of the work
-    fencing_token token{};       // of the lock of its work
-    std::string host;
-    store_time began{}, ended{};
-    int status = 0;      // the exit status
-    std::string reason;  // why it was skipped, or did not end well
+    std::string name;                        // of the schedule
+    std::string key;                         // of the tick, see guard::tick
+    store_time due{};                        // the instant of the tick
+    tick_state state = tick_state::claimed;  // how far it is
+    std::string claim;                       // who has it: 16 random bytes
+    std::uint32_t attempts = 0;              // how often its work has begun
+    store_time lease_until{};                // of a claim, or of the last sign of life of the work
+    fencing_token token{};                   // of the lock of its work
+    std::string host;                        // of that claim
+    store_time began{};                      // of the last attempt; 1970 if there was none
+    store_time ended{};                      // 1970 if it has not ended
+    int status = 0;                          // the exit status
+    std::string reason;                      // why it was skipped, or did not end well
     // How many later ticks were skipped together with it.
     std::uint32_t missed = 0;
 };
 
 // A tick that a host wants, and with which claim.
 struct tick_claim {
-    std::string name, key;
-    store_time due{};
+    std::string name;   // of the schedule
+    std::string key;    // of the tick
+    store_time due{};   // its instant
     std::string claim;  // 16 random bytes, new for each claim
     std::string host;   // for the history
 };
@@ -58,7 +60,12 @@ struct schedule_state {
     std::vector<tick_record> unfinished{};  // those claimed or running, by `due`
 };
 
-enum class claim_answer : std::uint8_t { claimed, early, settled };
+// The answer to a claim.
+enum class claim_answer : std::uint8_t {
+    claimed,  // by this claim, now or before
+    early,    // the tick is not due yet
+    settled   // another host has the tick, or it needs no decision any more
+};
 
 // The records, for schedulers. Not thread-safe. Every member throws what its store throws; a call
 // without an answer may have been carried out, and can be repeated with the same claim.
@@ -85,7 +92,7 @@ public:
     // has this claim and has not begun.
     virtual bool skip(const tick_claim& claimed, const std::string& reason, store_time settled,
                       std::uint32_t missed) = 0;
-    // A sign of life of running work.
+    // A sign of life of running work, or of a claim whose work waits for its lock.
     virtual void renew(const tick_claim& claimed, duration lease) = 0;
     // The latest records, newest first; of one schedule, or of all if the name is empty.
     virtual std::vector<tick_record> history(std::string_view name, std::uint32_t most) = 0;
@@ -105,19 +112,29 @@ public:
     // The statements of make_schema, for an administrator.
     [[nodiscard]] static std::vector<std::string> schema(dialect spoken);
 
+    // As in tick_records.
     schedule_state look(std::string_view name) override;
+    // As in tick_records.
     claim_answer claim(const tick_claim& wanted, store_time not_before, duration lease) override;
+    // As in tick_records.
     bool begin(const tick_claim& claimed, fencing_token token, store_time latest,
                duration lease) override;
+    // As in tick_records.
     bool begin_again(const tick_claim& claimed, const std::string& crashed, fencing_token token,
                      duration lease) override;
+    // As in tick_records.
     bool withdraw(const tick_claim& claimed) override;
+    // As in tick_records.
     bool finish(const tick_claim& claimed, tick_state state, int status,
                 const std::string& reason) override;
+    // As in tick_records.
     bool skip(const tick_claim& claimed, const std::string& reason, store_time settled,
               std::uint32_t missed) override;
+    // As in tick_records.
     void renew(const tick_claim& claimed, duration lease) override;
+    // As in tick_records.
     std::vector<tick_record> history(std::string_view name, std::uint32_t most) override;
+    // As in tick_records.
     void purge(std::string_view name, duration keep) override;
 
 private:

@@ -17,8 +17,6 @@ using std::chrono::microseconds;
 constexpr duration longest_pause = 30s;
 // Until the work of an earlier tick is looked at again.
 constexpr duration held_pause = 250ms;
-// A claim that does not begin for so long is abandoned.
-constexpr duration claim_lease = 30s;
 // More ticks than these are not counted.
 constexpr std::uint32_t most_counted = 100'000;
 
@@ -139,7 +137,7 @@ std::optional<schedule_watch::decision> schedule_watch::recover(const tick_recor
 std::optional<schedule_watch::decision> schedule_watch::claim(tick_records& records,
                                                               tick_claim wanted, store_time now) {
     const auto latest = latest_of(wanted.due);
-    const auto answer = records.claim(wanted, wanted.due + delay_, claim_lease);
+    const auto answer = records.claim(wanted, wanted.due + delay_, options_.ttl);
     decision next;
     if (answer == claim_answer::settled) return {};
     if (answer == claim_answer::early) {  // the database's clock was set back

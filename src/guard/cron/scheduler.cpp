@@ -20,7 +20,8 @@ using namespace std::chrono_literals;
 using action = schedule_watch::action;
 
 constexpr duration purge_interval = 1h;
-constexpr duration first_pause = 1s, longest_pause = 16s;  // while the records fail
+constexpr duration longest_look_pause = 30s;
+constexpr duration first_failure_pause = 1s, longest_failure_pause = 16s;  // while the records fail
 constexpr duration conflict_pause = 50ms;
 
 std::string name_of_host() {
@@ -65,7 +66,7 @@ private:
 
     // Returns the time until the next look.
     duration look_at_all(const std::stop_token& stop) {
-        duration pause = longest_pause;
+        duration pause = longest_look_pause;
         for (auto& each : schedules_) {
             if (stop.stop_requested()) return {};
             const bool is_woken = jobs_.take_ended(each->watch.name()) || options_.pause;
@@ -78,13 +79,13 @@ private:
     void try_to_look(watched_schedule& schedule, const std::stop_token& stop) {
         try {
             schedule.pause = look_at(schedule, stop);
-            failure_pause_ = first_pause;
+            failure_pause_ = first_failure_pause;
         } catch (const conflict&) {
             schedule.pause = conflict_pause;
         } catch (const std::exception& problem) {
             jobs_.log(std::string("The records cannot be used: ") + problem.what());
             schedule.pause = failure_pause_;
-            failure_pause_ = std::min(failure_pause_ * 2, longest_pause);
+            failure_pause_ = std::min(failure_pause_ * 2, longest_failure_pause);
         }
         schedule.next_look = now() + schedule.pause;
     }
@@ -104,7 +105,7 @@ private:
 
     const scheduler_options options_;
     std::vector<std::unique_ptr<watched_schedule>> schedules_;
-    duration failure_pause_ = first_pause;
+    duration failure_pause_ = first_failure_pause;
     scheduler_jobs jobs_;
 };
 

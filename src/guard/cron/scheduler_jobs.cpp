@@ -105,11 +105,12 @@ duration scheduler_jobs::renew() {
 void scheduler_jobs::run(const running_job& job, const std::stop_token& stop) {
     try {
         const auto held = acquire(job, stop);
-        if (!held) return settle_without_lock(job, true);
+        if (!held) return settle_busy(job);
         if (begin(job, held.token())) work(job, held);
     } catch (const std::exception& problem) {
+        // The claim stays until its lease is over, so that nobody tries again at once.
         log(text_of(job.decision.claim) + " did not begin here: " + problem.what());
-        settle_without_lock(job, false);
+        if (stop.stop_requested()) withdraw(job);
     }
 }
 
@@ -173,16 +174,19 @@ void scheduler_jobs::work(const running_job& job, const blocking::held_lock& hel
     if (!is_recorded) log("The end of " + text_of(decision.claim) + " is not recorded");
 }
 
-void scheduler_jobs::settle_without_lock(const running_job& job, bool is_busy) {
+void scheduler_jobs::settle_busy(const running_job& job) {
     const auto& claim = job.decision.claim;
     if (job.decision.next == action::recover) return;
-    if (is_busy) log(text_of(claim) + " is skipped, because another owner has the lock");
+    log(text_of(claim) + " is skipped, because another owner has the lock");
     persistently([&](tick_records& records) {
-        if (is_busy)
-            static_cast<void>(records.skip(claim, "the lock was not free", claim.due, 0));
-        else
-            static_cast<void>(records.withdraw(claim));
+        static_cast<void>(records.skip(claim, "the lock was not free", claim.due, 0));
     });
+}
+
+void scheduler_jobs::withdraw(const running_job& job) {
+    if (job.decision.next == action::recover) return;
+    persistently(
+        [&](tick_records& records) { static_cast<void>(records.withdraw(job.decision.claim)); });
 }
 
 bool scheduler_jobs::persistently(const std::function<void(tick_records&)>& call) {

@@ -62,7 +62,8 @@ private:
     [[nodiscard]] blocking::held_lock acquire(const running_job& job, const std::stop_token& stop);
     [[nodiscard]] bool begin(const running_job& job, fencing_token token);
     void work(const running_job& job, const blocking::held_lock& held);
-    void settle_without_lock(const running_job& job, bool is_busy);
+    void settle_busy(const running_job& job);
+    void withdraw(const running_job& job);
     // Repeats the call while the records fail, for a while. False: in vain.
     bool persistently(const std::function<void(tick_records&)>& call);
     void pause_job(duration length);

@@ -94,8 +94,15 @@ std::vector<std::string> sql_tick_records::schema(dialect spoken) {
             "CREATE INDEX IF NOT EXISTS pawl_tick_state ON pawl_tick (name, state)"};
 }
 
-// PostgreSQL may report a table that another session makes at the same time.
+// PostgreSQL refuses IF NOT EXISTS without the right to create, also for a table that exists. It
+// may report a table that another session makes at the same time.
 void sql_tick_records::make_schema() {
+    try {
+        db_.execute({"SELECT name FROM pawl_tick WHERE 1 = 0"});
+        return;
+    } catch (const database_error& problem) {
+        if (problem.is_connection_lost()) throw;
+    }
     for (const auto& text : schema(db_.dialect())) {
         try {
             db_.execute({text});

@@ -232,7 +232,9 @@ statement tick_statements::renew(const tick_claim& claimed, duration lease) cons
     builder text(dialect_);
     text << "UPDATE pawl_tick SET lease_until = ";
     text.clock() << " + " << parameter(us_of(lease));
-    return text.record_of(claimed).of_claim(claimed.claim, tick_state::running).build();
+    text.record_of(claimed) << " AND claim = " << parameter(claimed.claim)
+                            << " AND state IN (1, 2)";
+    return text.build();
 }
 
 statement tick_statements::purge(std::string_view name, duration keep, store_time before) const {
