@@ -64,7 +64,7 @@ _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local verbs='run elect status ls watch release resize redlock cron doctor acl schema bench'
-    verbs+=' completion'
+    verbs+=' reconcile completion'
     local service='--on --url-file --local' i
     COMPREPLY=()
 
@@ -143,6 +143,7 @@ _pawl() {
         resize) options+=' --json --create' ;;
         redlock) options='--on --url-file --help --json --force --yes' ;;
         cron) options+=' --json --check --history --name --last --schema --verbose' ;;
+        reconcile) options+=' --json --history --name --last' ;;
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes --token' ;;

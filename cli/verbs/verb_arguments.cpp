@@ -159,6 +159,25 @@ void add_cron(CLI::App& app, arguments& args, action& selected_action) {
     });
 }
 
+void add_reconcile(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb =
+        app.add_subcommand("reconcile", "Show the runs of the reconciliations of programs");
+    verb->add_flag("--history", args.history, "Print when runs began and ended, newest first");
+    verb->add_option("--name", args.name, "Of this reconciliation only")->type_name("NAME");
+    verb->add_option("--last", args.last, "How many runs at the most (50)")->type_name("N");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] {
+        selected_action = [&] {
+            return reconcile({.location = args.location,
+                              .history = args.history,
+                              .name = args.name,
+                              .last = count_option("--last", args.last),
+                              .json = args.json});
+        };
+    });
+}
+
 void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
     CLI::App* verb =
         app.add_subcommand("doctor", "Examine the service: what it guarantees, and what to change");
@@ -233,6 +252,7 @@ void add_tools(CLI::App& app, arguments& args, action& selected_action) {
     add_resize(app, args, selected_action);
     add_redlock(app, args, selected_action);
     add_cron(app, args, selected_action);
+    add_reconcile(app, args, selected_action);
     add_examiners(app, args, selected_action);
 }
 

@@ -136,6 +136,15 @@ struct cron_options {
 };
 int cron(const cron_options& options);
 
+struct reconcile_options {
+    location_options location;
+    bool history = false;
+    std::string name;  // of the reconciliation; empty: all
+    std::uint32_t last = 50;
+    bool json = false;
+};
+int reconcile(const reconcile_options& options);
+
 struct bench_options {
     location_options location;
     std::string name;
