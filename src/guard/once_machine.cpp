@@ -86,8 +86,8 @@ void once_machine::pause_then(step following, duration longest) {
     std::array<std::byte, 2> random{};
     time_.random(random);
     const auto part = std::to_integer<int>(random[0]) << 8 | std::to_integer<int>(random[1]);
-    const auto whole = std::min(back_off_, std::max(longest, first_pause));
-    pause_ = whole / 2 + whole / 2 * part / 65536;
+    pause_ = back_off_ / 2 + back_off_ / 2 * part / 65536;
+    pause_ = std::min(pause_, std::max(longest, duration(1ms)));
     back_off_ = std::min(back_off_ * 2, longest_pause);
     after_pause_ = following;
     next_ = step::pause;
