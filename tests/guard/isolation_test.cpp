@@ -17,6 +17,7 @@
 #include <atomic>
 #include <functional>
 #include <iostream>
+#include <iterator>
 #include <set>
 
 namespace guard_tests {
@@ -146,12 +147,18 @@ protected:
     std::unique_ptr<open_connection> connect(const std::string& level) const {
         auto made = database->connect(level);
         // Off, the default before MariaDB 11.6, is the level that can do damage.
-        if (GetParam().name == "MariaDb" &&
-            made->number("SELECT count(*) FROM information_schema.system_variables WHERE "
-                         "variable_name = 'innodb_snapshot_isolation'") == 1)
-            made->run("SET innodb_snapshot_isolation = OFF");
+        if (has_snapshot_isolation(*made))
+            made->run(isolates_snapshots ? "SET innodb_snapshot_isolation = ON"
+                                         : "SET innodb_snapshot_isolation = OFF");
         return made;
     }
+    static bool has_snapshot_isolation(open_connection& db) {
+        return GetParam().name == "MariaDb" &&
+               db.number(
+                   "SELECT count(*) FROM information_schema.system_variables WHERE "
+                   "variable_name = 'innodb_snapshot_isolation'") == 1;
+    }
+    bool isolates_snapshots = false;
 
     // The late holder of token 1 has begun, and has read. The holder of token 2 writes, or waits
     // for the late one. Then the late holder writes.
@@ -379,19 +386,37 @@ TEST_P(SqliteIsolation, NeedsATransaction) {
     EXPECT_FALSE(has_conflict);
 }
 
-std::vector<product> products_with_levels(bool has_levels) {
-    std::vector<product> result;
-    for (const auto& each : products())
-        if ((each.isolations.size() > 1) == has_levels) result.push_back(each);
-    return result;
+// MariaDB 11.6 has this by default: a wrong verdict of a snapshot is error 1020, a conflict.
+class SnapshotIsolation : public GuardIsolation {};
+
+TEST_P(SnapshotIsolation, TurnsAWrongVerdictIntoAConflict) {
+    ASSERT_TRUE(has_snapshot_isolation(*database->connect()));
+    isolates_snapshots = true;
+    for (const auto& tested : variants) {
+        const auto result = play(tested, "REPEATABLE READ");
+        EXPECT_EQ(result.late, write_end::conflict) << tested.name;
+        EXPECT_EQ(result.price, 2) << tested.name;
+    }
 }
 
-INSTANTIATE_TEST_SUITE_P(On, GuardIsolation, testing::ValuesIn(products_with_levels(true)),
-                         name_of);
-INSTANTIATE_TEST_SUITE_P(On, SqliteIsolation, testing::ValuesIn(products_with_levels(false)),
-                         name_of);
+std::vector<product> products_where(const std::function<bool(const product&)>& condition) {
+    std::vector<product> result;
+    std::ranges::copy_if(products(), std::back_inserter(result), condition);
+    return result;
+}
+const auto products_with_levels =
+    products_where([](const product& each) { return each.isolations.size() > 1; });
+const auto products_without_levels =
+    products_where([](const product& each) { return each.isolations.size() == 1; });
+const auto products_of_mariadb =
+    products_where([](const product& each) { return each.name == "MariaDb"; });
+
+INSTANTIATE_TEST_SUITE_P(On, GuardIsolation, testing::ValuesIn(products_with_levels), name_of);
+INSTANTIATE_TEST_SUITE_P(On, SqliteIsolation, testing::ValuesIn(products_without_levels), name_of);
+INSTANTIATE_TEST_SUITE_P(On, SnapshotIsolation, testing::ValuesIn(products_of_mariadb), name_of);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(GuardIsolation);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SqliteIsolation);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(SnapshotIsolation);
 
 }  // namespace
 }  // namespace guard_tests
