@@ -39,7 +39,7 @@ public:
     // with a sentence that names the field, also for a schedule that is never due.
     [[nodiscard]] static cron_schedule parse(std::string_view text, std::string_view zone = "UTC");
 
-    // The first tick after the instant; empty if none is due within 8 years.
+    // The first tick after the instant; empty if none is due within 400 years.
     [[nodiscard]] std::optional<tick> next(std::chrono::sys_seconds after) const;
 
     // As it was parsed.

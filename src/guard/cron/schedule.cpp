@@ -36,8 +36,8 @@ namespace {
 
 using cctz_seconds = cctz::time_point<cctz::seconds>;
 
-// Between two leap years there are up to 8 years.
-constexpr std::chrono::seconds longest_search = std::chrono::days(8 * 366);
+// The calendar repeats after 400 years. A Monday that is a 29 February may be 40 years away.
+constexpr std::chrono::seconds longest_search = std::chrono::days(146'097);
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> nicknames{
     {{"@yearly", "0 0 1 1 *"},
