@@ -25,10 +25,11 @@ class Pawl(ConanFile):
     options = {
         "shared": [True, False],
         **{name: [True, False] for name in backends},
+        "schedules": [True, False],
         "command": [True, False],
     }
-    default_options = {"shared": False, **dict.fromkeys(backends, True), "command": True,
-                       "boost/*:header_only": True}
+    default_options = {"shared": False, **dict.fromkeys(backends, True),
+                       "schedules": True, "command": True, "boost/*:header_only": True}
     exports = "cmake/backends.cmake"
     exports_sources = ("CMakeLists.txt", "LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md",
                        "cmake/*", "include/*", "src/*", "conformance/*", "cli/*", "docs/*",
@@ -39,6 +40,8 @@ class Pawl(ConanFile):
         for name, requirements in backends.items():
             for each in requirements if getattr(self.options, name) else ():
                 self.requires(each)
+        if self.options.schedules:
+            self.requires("cctz/[>=2.3]")
         if self.options.command:
             self.requires("cli11/[>=2.1]")
 
@@ -49,6 +52,7 @@ class Pawl(ConanFile):
         toolchain = CMakeToolchain(self)
         for name in backends:
             toolchain.variables[f"PAWL_WITH_{name.upper()}"] = getattr(self.options, name)
+        toolchain.variables["PAWL_WITH_SCHEDULES"] = self.options.schedules
         toolchain.variables["PAWL_BUILD_CLI"] = self.options.command
         toolchain.variables["PAWL_BUILD_TESTS"] = False
         toolchain.variables["PAWL_BUILD_EXAMPLES"] = False
