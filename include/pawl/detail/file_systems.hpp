@@ -4,6 +4,10 @@
 // An implementation detail: file systems that several hosts share. Standard headers only.
 #pragma once
 
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "Pawl needs C++20: compile with -std=c++20"
+#endif
+
 #include <array>
 #include <string_view>
 

@@ -5,6 +5,10 @@
 // docs/guide/schedules.md.
 #pragma once
 
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 202002L
+#error "Pawl needs C++20: compile with -std=c++20"
+#endif
+
 #include <chrono>
 #include <memory>
 #include <optional>
