@@ -8,7 +8,7 @@
 
 namespace pawl::guard {
 
-// The 32 bytes of SHA-256 (FIPS 180-4). Its own, because a build with SQLite only has no OpenSSL.
+// The 32 bytes of SHA-256 (FIPS 180-4). Not of OpenSSL, which a build with SQLite only lacks.
 [[nodiscard]] std::string sha256(std::string_view message);
 
 }  // namespace pawl::guard
