@@ -8,17 +8,6 @@
 namespace pawl::guard {
 namespace {
 
-std::string_view clock_of(dialect spoken) {
-    switch (spoken) {
-    case dialect::postgres: return "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
-    // Of the statement's beginning, as replication needs it; in UTC, which no time zone of a
-    // session changes.
-    case dialect::mysql: return "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
-    case dialect::sqlite: break;
-    }
-    return "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)";
-}
-
 std::string_view word_of(dialect spoken, std::string_view word) {
     if (word == "clock") return clock_of(spoken);
     return spoken == dialect::sqlite ? "max" : "greatest";

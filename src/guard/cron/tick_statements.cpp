@@ -3,6 +3,8 @@
 
 #include "tick_statements.hpp"
 
+#include "../dialect_text.hpp"
+
 #include <chrono>
 #include <utility>
 
@@ -12,16 +14,6 @@ namespace {
 constexpr std::string_view columns =
     "name, tick, due, state, claim, attempts, lease_until, token, host, began, ended, status, "
     "reason, missed, ";
-
-// Neither in a session's time zone nor at the beginning of a transaction.
-std::string_view clock_of(dialect spoken) {
-    switch (spoken) {
-    case dialect::mysql: return "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))";
-    case dialect::sqlite: return "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)";
-    case dialect::postgres: break;
-    }
-    return "(extract(epoch from clock_timestamp()) * 1000000)::bigint";
-}
 
 std::int64_t us_of(duration length) {
     return std::chrono::duration_cast<std::chrono::microseconds>(length).count();
