@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "../owned_connection.hpp"
+
 #include <pawl/error.hpp>
 #include <pawl/guard/mysql.hpp>
 #include <pawl/mysql.hpp>
@@ -23,19 +25,7 @@ using mysql_handle = std::unique_ptr<MYSQL, close_mysql>;
 constexpr const char* plugins_without_tls =
     "mysql_native_password,caching_sha2_password,client_ed25519,parsec,sha256_password";
 
-// Owns the connection of its view.
-class owned_mysql final : public connection {
-public:
-    explicit owned_mysql(mysql_handle handle) : handle_(std::move(handle)), view_(handle_.get()) {}
-
-    rows execute(const statement& to_run) override { return view_.execute(to_run); }
-    [[nodiscard]] guard::dialect dialect() const noexcept override { return dialect::mysql; }
-    [[nodiscard]] bool in_transaction() const noexcept override { return view_.in_transaction(); }
-
-private:
-    mysql_handle handle_;
-    mysql_connection view_;
-};
+using owned_mysql = owned_connection<mysql_handle, mysql_connection>;
 
 std::string password_of(const mysql::options& settings) {
     if (settings.password_file.empty()) return settings.password;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "../owned_connection.hpp"
+
 #include <pawl/guard/postgres.hpp>
 #include <pawl/postgres.hpp>
 
@@ -18,20 +20,7 @@ struct close_postgres {
 };
 using postgres_handle = std::unique_ptr<PGconn, close_postgres>;
 
-// Owns the connection of its view.
-class owned_postgres final : public connection {
-public:
-    explicit owned_postgres(postgres_handle handle)
-        : handle_(std::move(handle)), view_(handle_.get()) {}
-
-    rows execute(const statement& to_run) override { return view_.execute(to_run); }
-    [[nodiscard]] guard::dialect dialect() const noexcept override { return dialect::postgres; }
-    [[nodiscard]] bool in_transaction() const noexcept override { return view_.in_transaction(); }
-
-private:
-    postgres_handle handle_;
-    postgres_connection view_;
-};
+using owned_postgres = owned_connection<postgres_handle, postgres_connection>;
 
 }  // namespace
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "../owned_connection.hpp"
+
 #include <pawl/guard/sqlite.hpp>
 #include <pawl/sqlite.hpp>
 
@@ -23,20 +25,7 @@ struct close_sqlite {
 };
 using sqlite_handle = std::unique_ptr<sqlite3, close_sqlite>;
 
-// Owns the connection of its view.
-class owned_sqlite final : public connection {
-public:
-    explicit owned_sqlite(sqlite_handle handle)
-        : handle_(std::move(handle)), view_(handle_.get()) {}
-
-    rows execute(const statement& to_run) override { return view_.execute(to_run); }
-    [[nodiscard]] guard::dialect dialect() const noexcept override { return dialect::sqlite; }
-    [[nodiscard]] bool in_transaction() const noexcept override { return view_.in_transaction(); }
-
-private:
-    sqlite_handle handle_;
-    sqlite_connection view_;
-};
+using owned_sqlite = owned_connection<sqlite_handle, sqlite_connection>;
 
 // For this user alone, as the file with the locks.
 void make_private_file(const std::string& path) {
