@@ -31,16 +31,21 @@ public:
 
     bool may_begin(fencing_token token) override {
         reached_lock_ = true;
+        auto result = guard::begin_result::refused;
         try {
-            persistently(store_, begin_limit,
-                         [&](guard::tick_records& records) { begin(records, token); });
+            persistently(store_, begin_limit, [&](guard::tick_records& records) {
+                result = guard::begin_tick(records, decision_, token, line_.options.ttl);
+            });
+            if (result == guard::begin_result::crashed)
+                say(tick_name(decision_.claim) + " has crashed on its host.");
         } catch (const std::exception& problem) {
             say("Cannot record the beginning of " + tick_name(decision_.claim) + ": " +
                 problem.what());
         }
         store_.close();
-        if (has_begun_ && verbose_) say("Runs " + tick_name(decision_.claim) + ".");
-        return has_begun_;
+        const bool begins = result == guard::begin_result::begun;
+        if (begins && verbose_) say("Runs " + tick_name(decision_.claim) + ".");
+        return begins;
     }
 
     void withdraw() override {
@@ -75,20 +80,6 @@ public:
     }
 
 private:
-    void begin(guard::tick_records& records, fencing_token token) {
-        const auto& claim = decision_.claim;
-        if (decision_.next == action::run) {
-            has_begun_ = records.begin(claim, token, decision_.latest, line_.options.ttl);
-        } else if (decision_.may_repeat) {
-            has_begun_ = records.begin_again(claim, decision_.crashed, token, line_.options.ttl);
-        } else {
-            auto crashed = claim;
-            crashed.claim = decision_.crashed;
-            if (records.finish(crashed, guard::tick_state::crashed, 0, "its host died"))
-                say(tick_name(claim) + " has crashed on its host.");
-        }
-    }
-
     void call(const char* verb, const std::function<void(guard::tick_records&)>& change) {
         try {
             persistently(store_, end_limit, change);
@@ -104,7 +95,6 @@ private:
     record_store store_;
     bool verbose_;
     bool reached_lock_ = false;
-    bool has_begun_ = false;
 };
 
 run_options options_of(const cron_line& line, const guard::schedule_watch::decision& decision,

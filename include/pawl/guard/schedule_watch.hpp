@@ -108,6 +108,19 @@ private:
     std::map<std::string, store_time> next_recovery_;  // by the claim
 };
 
+// Whether the work of a tick may begin.
+enum class begin_result : std::uint8_t {
+    begun,    // it begins now
+    refused,  // it does not: another host has the tick, or it is late
+    crashed   // it does not: it has ended with its host, and this is recorded now
+};
+
+// For the host that has the tick's lock, with its token: changes the records as the decision says.
+// Throws what they throw; it can be called again. `ttl` is that of the schedule's options.
+[[nodiscard]] begin_result begin_tick(tick_records& records,
+                                      const schedule_watch::decision& decided, fencing_token token,
+                                      duration ttl);
+
 // 16 random bytes.
 [[nodiscard]] std::string random_claim();
 

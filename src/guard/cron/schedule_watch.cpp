@@ -226,4 +226,21 @@ schedule_watch::decision schedule_watch::wait(const schedule_state& state) const
     return next;
 }
 
+begin_result begin_tick(tick_records& records, const schedule_watch::decision& decided,
+                        fencing_token token, duration ttl) {
+    const auto& claim = decided.claim;
+    bool has_begun = false;
+    if (decided.next == schedule_watch::action::run) {
+        has_begun = records.begin(claim, token, decided.latest, ttl);
+    } else if (decided.may_repeat) {
+        has_begun = records.begin_again(claim, decided.crashed, token, ttl);
+    } else {
+        auto crashed = claim;
+        crashed.claim = decided.crashed;
+        if (records.finish(crashed, tick_state::crashed, 0, "its host died"))
+            return begin_result::crashed;
+    }
+    return has_begun ? begin_result::begun : begin_result::refused;
+}
+
 }  // namespace pawl::guard

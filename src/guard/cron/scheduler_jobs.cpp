@@ -132,21 +132,12 @@ blocking::held_lock scheduler_jobs::acquire(const running_job& job, const std::s
 
 bool scheduler_jobs::begin(const running_job& job, fencing_token token) {
     const auto& decision = job.decision;
-    const duration ttl = job.schedule.watch.options().ttl;
-    bool has_begun = false;
+    auto result = begin_result::refused;
     const bool is_recorded = persistently([&](tick_records& records) {
-        if (decision.next == action::run) {
-            has_begun = records.begin(decision.claim, token, decision.latest, ttl);
-        } else if (decision.may_repeat) {
-            has_begun = records.begin_again(decision.claim, decision.crashed, token, ttl);
-        } else {
-            auto crashed = decision.claim;
-            crashed.claim = decision.crashed;
-            if (records.finish(crashed, tick_state::crashed, 0, "its host died"))
-                log(text_of(decision.claim) + " has crashed on its host");
-        }
+        result = begin_tick(records, decision, token, job.schedule.watch.options().ttl);
     });
-    return is_recorded && has_begun;
+    if (result == begin_result::crashed) log(text_of(decision.claim) + " has crashed on its host");
+    return is_recorded && result == begin_result::begun;
 }
 
 void scheduler_jobs::work(const running_job& job, const blocking::held_lock& held) {
