@@ -4,6 +4,7 @@
 #include "cron_scheduler.hpp"
 
 #include "../ui/failure.hpp"
+#include "../ui/host_name.hpp"
 #include "../ui/messages.hpp"
 #include "cron_job.hpp"
 
@@ -13,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <iostream>
 
@@ -30,12 +30,6 @@ constexpr duration busy_pause = 1s;
 constexpr duration conflict_pause = 50ms;
 constexpr duration purge_interval = 1h;
 constexpr duration keep = 24h * 30;
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
 
 // The session of its own keeps the signals of a terminal away.
 void become_job(const sigset_t& signals) {

@@ -5,13 +5,13 @@
 
 #include "../ui/duration.hpp"
 #include "../ui/failure.hpp"
+#include "../ui/host_name.hpp"
 #include "../ui/lock_view.hpp"
 #include "descendants.hpp"
 #include "processes.hpp"
 
 #include <unistd.h>
 #include <algorithm>
-#include <array>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -22,18 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string this_host() {
-    std::array<char, 256> host{};
-    ::gethostname(host.data(), host.size() - 1);
-    return host.data();
-}
-
 // The holder for which this run has to wait. With several locks, this run itself may already hold
 // this one.
 std::optional<holder> conflicting_holder(const lock_info& info, const run_options& options) {
     for (const holder& each : holders_of(info)) {
         const bool is_own =
-            !options.also.empty() && each.host == this_host() && each.pid == ::getppid();
+            !options.also.empty() && each.host == host_name() && each.pid == ::getppid();
         const bool compatible = options.mode == lock_mode::shared && each.mode == lock_mode::shared;
         if (!is_own && !compatible) return each;
     }
@@ -52,7 +46,7 @@ bool is_our_ancestor(std::int64_t pid) {
 std::optional<holder> ancestor_holder(const lock_info& info, lock_mode mode) {
     for (const holder& each : holders_of(info)) {
         const bool compatible = each.mode == mode && mode != lock_mode::exclusive;
-        if (!compatible && each.host == this_host() && is_our_ancestor(each.pid)) return each;
+        if (!compatible && each.host == host_name() && is_our_ancestor(each.pid)) return each;
     }
     return std::nullopt;
 }
