@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "async_guarded.hpp"
 #include "async_rollback.hpp"
 #include "async_runner.hpp"
-#include "guarded.hpp"
 #include "once_outcome.hpp"
 #include "statements.hpp"
-
-#include <pawl/client.hpp>
 
 namespace pawl::guard {
 
@@ -61,17 +59,6 @@ asio::awaitable<std::optional<once_result>> replay(async_connection& db, const o
     co_return known;
 }
 
-// An empty handle: another caller has the lock.
-asio::awaitable<held_lock> acquire(client& locks, std::string name, lock_options options) {
-    try {
-        held_lock lock = co_await locks.async_acquire(std::move(name), options);
-        co_return lock;
-    } catch (const error& refused) {
-        if (refused.reason() != errc::timed_out) throw;
-    }
-    co_return held_lock();
-}
-
 asio::awaitable<once_result> run_guarded(client& locks, async_connection& db, std::string name,
                                          const once_key& operation, const once_options& options,
                                          const async_once_work& work, bool is_inside) {
@@ -81,11 +68,10 @@ asio::awaitable<once_result> run_guarded(client& locks, async_connection& db, st
     std::optional<once_result> known;
     if (uses(options, layers::record)) known = co_await replay(db, operation, options);
     if (known) co_return *std::move(known);
-    held_lock lock;
-    const bool locks_first = uses(options, layers::lock);
-    if (locks_first) lock = co_await acquire(locks, std::move(name), lock_options_of(options));
-    if (locks_first && !lock) co_return once_result();
-    auto lost = lock ? lock.lost() : std::stop_token();
+    std::optional<held_lock> lock =
+        co_await async_acquire_in_front(locks, std::move(name), options);
+    if (!lock) co_return once_result();
+    auto lost = *lock ? lock->lost() : std::stop_token();
     once_result result;
     const auto rest = with_rest_of_wait(options, give_up_at);
     if (uses(options, layers::record))

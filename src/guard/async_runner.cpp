@@ -71,14 +71,7 @@ asio::awaitable<void> async_runner::advance_to_work() {
     }
 }
 
-attempt async_runner::current() const {
-    return {operation_.scope,
-            operation_.key,
-            fencing_token(static_cast<std::uint64_t>(machine_.token())),
-            machine_.number(),
-            machine_.safe_until(),
-            lost_};
-}
+attempt async_runner::current() const { return machine_.attempt_of(operation_, lost_); }
 
 asio::awaitable<once_result> async_runner::run(const async_once_work& work, bool is_inside) {
     for (;;) {

@@ -3,7 +3,10 @@
 
 #include "guarded.hpp"
 
+#include <pawl/error.hpp>
+
 #include <algorithm>
+#include <utility>
 
 namespace pawl::guard {
 
@@ -16,6 +19,18 @@ lock_options lock_options_of(const once_options& options) {
     if (options.lease != duration{}) lock.ttl = options.lease;
     lock.wait = options.wait;
     return lock;
+}
+
+std::optional<blocking::held_lock> acquire_in_front(blocking::client& locks, std::string_view name,
+                                                    const once_options& options,
+                                                    const std::stop_token& cancel) {
+    if (!uses(options, layers::lock)) return blocking::held_lock();
+    try {
+        return locks.acquire(name, lock_options_of(options), cancel);
+    } catch (const error& refused) {
+        if (refused.reason() != errc::timed_out) throw;
+    }
+    return std::nullopt;
 }
 
 time_point end_of_wait(const once_options& options) {

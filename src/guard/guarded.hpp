@@ -6,11 +6,18 @@
 
 #include "once_machine.hpp"
 
-#include <pawl/options.hpp>
+#include <pawl/blocking/client.hpp>
 
 namespace pawl::guard {
 
 [[nodiscard]] bool uses(const once_options& options, layers layer) noexcept;
+// The lock in front: an empty handle if `options` has no such layer; nothing if other callers had
+// the lock for the whole wait.
+[[nodiscard]] std::optional<blocking::held_lock> acquire_in_front(blocking::client& locks,
+                                                                  std::string_view name,
+                                                                  const once_options& options,
+                                                                  const std::stop_token& cancel);
+// How such a lock is acquired.
 [[nodiscard]] lock_options lock_options_of(const once_options& options);
 [[nodiscard]] time_point end_of_wait(const once_options& options);
 // The same options, with what is left of the wait.

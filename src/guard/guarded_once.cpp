@@ -5,8 +5,6 @@
 #include "guarded.hpp"
 #include "sync_once.hpp"
 
-#include <pawl/blocking/client.hpp>
-
 namespace pawl::guard {
 namespace {
 
@@ -29,16 +27,9 @@ once_result run_guarded(blocking::client& locks, connection& db, std::string_vie
         sync_once first_look(db, operation, options, cancel);
         if (auto known = first_look.replay()) return *std::move(known);
     }
-    blocking::held_lock lock;
-    if (uses(options, layers::lock)) {
-        try {
-            lock = locks.acquire(name, lock_options_of(options), cancel);
-        } catch (const error& refused) {
-            if (refused.reason() != errc::timed_out) throw;
-            return {};
-        }
-    }
-    const auto lost = lock ? lock.lost() : std::stop_token();
+    const auto lock = acquire_in_front(locks, name, options, cancel);
+    if (!lock) return {};
+    const auto lost = *lock ? lock->lost() : std::stop_token();
     if (!uses(options, layers::record)) return work_alone(db, operation, work, is_inside, lost);
     const auto rest = with_rest_of_wait(options, give_up_at);
     return sync_once(db, operation, rest, std::move(cancel), lost).run(work, is_inside);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace pawl::guard {
 namespace {
@@ -152,6 +153,11 @@ void once_machine::on_grant(const std::optional<claim_grant>& grant) {
     conflicts_ = 0;
     back_off_ = first_pause;
     next_ = step::work;
+}
+
+attempt once_machine::attempt_of(const once_key& operation, std::stop_token lost) const {
+    return {operation.scope, operation.key, fencing_token(static_cast<std::uint64_t>(token_)),
+            attempts_,       safe_until_,   std::move(lost)};
 }
 
 void once_machine::on_inside_grant(const claim_grant& grant) noexcept {

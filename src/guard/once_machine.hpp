@@ -50,6 +50,8 @@ public:
     // same claim, after a pause.
     [[nodiscard]] bool repeats_work();
 
+    // Of the step `work`. `lost` is that of the lock in front.
+    [[nodiscard]] attempt attempt_of(const once_key& operation, std::stop_token lost) const;
     // Of the step `work`, and the step of exhaustion.
     [[nodiscard]] std::int64_t token() const noexcept { return token_; }
     [[nodiscard]] std::uint32_t number() const noexcept { return attempts_; }

@@ -75,14 +75,7 @@ void sync_once::advance_to_work() {
     }
 }
 
-attempt sync_once::current() const {
-    return {operation_.scope,
-            operation_.key,
-            fencing_token(static_cast<std::uint64_t>(machine_.token())),
-            machine_.number(),
-            machine_.safe_until(),
-            lost_};
-}
+attempt sync_once::current() const { return machine_.attempt_of(operation_, lost_); }
 
 once_result sync_once::run(const once_work& work, bool is_inside) {
     for (;;) {

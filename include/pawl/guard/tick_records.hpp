@@ -31,7 +31,7 @@ struct tick_record {
     std::string key;                         // of the tick, see guard::tick
     store_time due{};                        // the instant of the tick
     tick_state state = tick_state::claimed;  // how far it is
-    std::string claim;                       // who has it: 16 random bytes
+    std::string claim;                       // names the present attempt: 16 random bytes
     std::uint32_t attempts = 0;              // how often its work has begun
     store_time lease_until{};                // of a claim, or of the last sign of life of the work
     fencing_token token{};                   // of the lock of its work

@@ -3,10 +3,8 @@
 
 #include "once_course.hpp"
 
+#include <guard/async_guarded.hpp>
 #include <guard/async_pause.hpp>
-#include <guard/guarded.hpp>
-#include <pawl/client.hpp>
-#include <pawl/error.hpp>
 #include <pawl/guard/async_redis_once.hpp>
 
 #include <exception>
@@ -74,17 +72,6 @@ awaitable<once_result> run_course(async_redis_connection& server, redis::once_co
     co_return std::move(course.machine().result());
 }
 
-// An empty handle: another caller has the lock.
-awaitable<held_lock> acquire_for_once(client& locks, std::string name, lock_options options) {
-    try {
-        held_lock lock = co_await locks.async_acquire(std::move(name), options);
-        co_return lock;
-    } catch (const error& refused) {
-        if (refused.reason() != errc::timed_out) throw;
-    }
-    co_return held_lock();
-}
-
 template <class Work>
 awaitable<once_result> run_guarded_course(client& locks, async_redis_connection& server,
                                           std::string name, const once_key& operation,
@@ -96,13 +83,11 @@ awaitable<once_result> run_guarded_course(client& locks, async_redis_connection&
     const auto reply = co_await redis::run(server, look);
     auto known = first_look.replay(reply);
     if (known) co_return *std::move(known);
-    held_lock lock;
-    const bool locks_first = uses(options, layers::lock);
-    if (locks_first)
-        lock = co_await acquire_for_once(locks, std::move(name), lock_options_of(options));
-    if (locks_first && !lock) co_return once_result();
+    std::optional<held_lock> lock =
+        co_await async_acquire_in_front(locks, std::move(name), options);
+    if (!lock) co_return once_result();
     redis::once_course course(operation, with_rest_of_wait(options, give_up_at),
-                              lock ? lock.lost() : std::stop_token());
+                              *lock ? lock->lost() : std::stop_token());
     once_result result = co_await run_course(server, course, work);
     co_return result;
 }

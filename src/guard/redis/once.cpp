@@ -5,8 +5,6 @@
 #include "once_course.hpp"
 
 #include <guard/guarded.hpp>
-#include <pawl/blocking/client.hpp>
-#include <pawl/error.hpp>
 
 #include <utility>
 
@@ -78,16 +76,9 @@ once_result run_guarded_once(blocking::client& locks, redis_connection& server,
     const auto give_up_at = end_of_wait(options);
     if (auto known = redis_once_runner(server, operation, options, cancel).replay())
         return *std::move(known);
-    blocking::held_lock lock;
-    if (uses(options, layers::lock)) {
-        try {
-            lock = locks.acquire(name, lock_options_of(options), cancel);
-        } catch (const error& refused) {
-            if (refused.reason() != errc::timed_out) throw;
-            return {};
-        }
-    }
-    const auto lost = lock ? lock.lost() : std::stop_token();
+    const auto lock = acquire_in_front(locks, name, options, cancel);
+    if (!lock) return {};
+    const auto lost = *lock ? lock->lost() : std::stop_token();
     const auto rest = with_rest_of_wait(options, give_up_at);
     return redis_once_runner(server, operation, rest, cancel, lost).run(work);
 }

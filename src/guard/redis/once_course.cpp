@@ -51,14 +51,7 @@ std::optional<once_result> once_course::replay(const redis_reply& reply) {
     return machine_.replay_of(calls_.read_record(reply));
 }
 
-attempt once_course::current() const {
-    return {operation_.scope,
-            operation_.key,
-            fencing_token(static_cast<std::uint64_t>(machine_.token())),
-            machine_.number(),
-            machine_.safe_until(),
-            lost_};
-}
+attempt once_course::current() const { return machine_.attempt_of(operation_, lost_); }
 
 script_call once_course::final_call(record_state state, const std::string& text) {
     return finish_call(keys_, machine_.token(), state, kept(text, options_), options_.keep);
