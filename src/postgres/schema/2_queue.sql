@@ -2,7 +2,7 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- The rules of the queue, for the functions of 3_locks.sql. The caller has locked the row of the
--- name. Each statement of a function sees what was committed before it, so what these functions
+-- name, and passes it as `l`; a function that returns `l` has changed it. Each statement of a function sees what was committed before it, so what these functions
 -- read is true while the row is locked. One statement with sub-statements would not do: it sees the
 -- tables as of its start, before it waited for the row, and loses waiters.
 
@@ -11,7 +11,8 @@ create function @.ticks() returns bigint language sql volatile as $$
     select ((extract(epoch from clock_timestamp()) - 1704067200) * 65536)::bigint
 $$;
 
-create function @.microseconds(t timestamptz) returns bigint language sql immutable as $$
+-- Not immutable: PostgreSQL would not put it into the expression that calls it.
+create function @.microseconds(t timestamptz) returns bigint language sql stable as $$
     select (extract(epoch from t) * 1000000)::bigint
 $$;
 
@@ -30,30 +31,46 @@ language sql volatile as $$
 $$;
 
 -- A message for a client. notify_1 sends it, after the commit: a NOTIFY in a transaction that is
--- flushed to the disk lets no other such transaction commit meanwhile.
-create function @.notify(p_client text, p_message text) returns void language sql volatile as $$
+-- flushed to the disk lets no other such transaction commit meanwhile. It returns a text, because a
+-- call of a void function is planned each time.
+create function @.notify(p_client text, p_message text) returns text language sql volatile as $$
     select set_config('pawl.messages', (coalesce(nullif(current_setting('pawl.messages', true), ''),
         '[]')::jsonb || jsonb_build_array(p_client, p_message))::text, false)
 $$;
 
--- Ends the leases that are over. Returns the row.
-create function @.expire(p_ns text, p_name text) returns @.lock language plpgsql as $$
+-- One update for all changes of the row: each would be a version of its own.
+create function @.write(l @.lock) returns void language plpgsql as $$
+begin
+    update @.lock k set fence = l.fence, expires = l.expires, since = l.since, ttl = l.ttl,
+        holders = l.holders, waiting = l.waiting, total = l.total, owner = l.owner,
+        client = l.client, who = l.who, value = l.value
+        where k.ns = l.ns and k.name = l.name;
+end $$;
+
+-- The row without its exclusive hold.
+create function @.without_owner(l @.lock) returns @.lock language plpgsql as $$
+begin
+    l.owner := null;
+    l.client := null;
+    l.who := null;
+    l.value := null;
+    return l;
+end $$;
+
+-- Ends the leases that are over, and writes that.
+create function @.expire(l @.lock) returns @.lock language plpgsql as $$
 declare
-    l @.lock;
     t timestamptz := clock_timestamp();
 begin
-    select * into l from @.lock k where k.ns = p_ns and k.name = p_name;
     if l.owner is not null and l.expires <= t then
-        update @.lock k set owner = null, client = null, who = null, value = null
-            where k.ns = p_ns and k.name = p_name;
-        l.owner := null;
+        l := @.without_owner(l);
+        perform @.write(l);
     end if;
     if l.holders > 0 then
-        delete from @.holder h where h.ns = p_ns and h.name = p_name and h.expires <= t;
+        delete from @.holder h where h.ns = l.ns and h.name = l.name and h.expires <= t;
         if found then
-            update @.lock k set holders =
-                (select count(*) from @.holder h where h.ns = p_ns and h.name = p_name)
-                where k.ns = p_ns and k.name = p_name returning k.holders into l.holders;
+            l.holders := (select count(*) from @.holder h where h.ns = l.ns and h.name = l.name);
+            perform @.write(l);
         end if;
     end if;
     return l;
@@ -75,7 +92,7 @@ begin
     return readers = 0 and used + p_permits <= l.total;
 end $$;
 
--- Grants the lock. Returns the row, with the token in `fence` and the lease's end in `expires`.
+-- Grants the lock: the token is in `fence`, the lease's end in `expires`. The caller writes the row.
 -- Readers that join others share their token, which is the newest one of the lock; but not a token
 -- of an earlier timeline, since a newer one may have been lost in the failover.
 create function @.give(l @.lock, p_floor bigint, p_owner text, p_client text, p_who text,
@@ -91,15 +108,15 @@ begin
     l.expires := t + p_ttl * interval '1 ms';
     if p_mode = 0 then
         l.owner := p_owner;
-        update @.lock k set fence = l.fence, owner = p_owner, client = p_client, who = p_who,
-            value = p_value, ttl = p_ttl, since = t, expires = l.expires
-            where k.ns = l.ns and k.name = l.name;
+        l.client := p_client;
+        l.who := p_who;
+        l.value := p_value;
+        l.ttl := p_ttl;
+        l.since := t;
     else
         l.holders := l.holders + 1;
         insert into @.holder values (l.fence, l.expires, t, p_ttl, p_mode, p_permits,
             l.ns, l.name, p_owner, p_client, p_who);
-        update @.lock k set fence = l.fence, holders = l.holders
-            where k.ns = l.ns and k.name = l.name;
     end if;
     return l;
 end $$;
@@ -136,55 +153,54 @@ end $$;
 
 -- Ends the leases that are over, and grants the lock to the first waiters as long as they fit.
 -- `p_owner`, or null, is the claim of the caller, which is alive: it gets its whole ttl and no
--- message. The others get a claim window of 1.8 s, in which they must renew. Returns the row.
-create function @.serve(p_ns text, p_name text, p_owner text, p_client text) returns @.lock
+-- message. The others get a claim window of 1.8 s, in which they must renew. Writes the row if it
+-- has changed, or if the caller has changed it.
+create function @.serve(l @.lock, p_owner text, p_client text, p_was_changed boolean)
+returns @.lock
 language plpgsql as $$
 declare
-    l @.lock;
     b @.boot;
     w @.waiter;
     is_own boolean;
-    was_changed boolean := false;
+    waiting_before int;
     claim_window int;
 begin
-    l := @.expire(p_ns, p_name);
-    if l.waiting = 0 or l.owner is not null then return l; end if;
-    select * into b from @.boot;
-    if not found or b.hold_off > clock_timestamp() then return l; end if;
-    for w in select * from @.waiter q where q.ns = p_ns and q.name = p_name order by q.seq loop
-        is_own := w.owner is not distinct from p_owner;
-        if not is_own and (w.expires <= clock_timestamp()
-                or w.expires is null and not @.is_alive(w.client, p_client)) then
-            delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
-            l.waiting := l.waiting - 1;
-            was_changed := true;
-            continue;
-        end if;
-        if w.mode = 2 and w.permits > coalesce(l.total, 0) then
-            -- The woken waiter looks, and gets the error.
-            delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
-            l.waiting := l.waiting - 1;
-            was_changed := true;
-            if w.expires is null then perform @.notify(w.client, 'w ' || w.owner); end if;
-            continue;
-        end if;
-        exit when not @.fits(l, w.mode, w.permits);
-        delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.seq = w.seq;
-        l.waiting := l.waiting - 1;
-        was_changed := true;
-        claim_window := case when is_own then w.ttl else least(w.ttl, 1800) end;
-        l := @.give(l, b.floor, w.owner, w.client, w.who, w.value, claim_window, w.mode, w.permits);
-        if not is_own and w.expires is null then
-            -- The time of the lease's begin: the server may have stopped since.
-            perform @.notify(w.client, concat_ws(' ', 'g', w.owner, l.fence, claim_window,
-                @.microseconds(l.expires) - claim_window * 1000));
-        end if;
-        exit when w.mode = 0;
-    end loop;
-    if was_changed then
-        update @.lock k set waiting = l.waiting where k.ns = p_ns and k.name = p_name;
-        if l.waiting > 0 then perform @.tell_first(l); end if;
+    l := @.expire(l);
+    waiting_before := l.waiting;
+    if l.waiting > 0 and l.owner is null then
+        select * into b from @.boot k where k.hold_off is null or k.hold_off <= clock_timestamp();
     end if;
+    if b.one is not null then
+        for w in select * from @.waiter q where q.ns = l.ns and q.name = l.name order by q.seq loop
+            is_own := w.owner is not distinct from p_owner;
+            if not is_own and (w.expires <= clock_timestamp()
+                    or w.expires is null and not @.is_alive(w.client, p_client)) then
+                delete from @.waiter q where q.ns = l.ns and q.name = l.name and q.seq = w.seq;
+                l.waiting := l.waiting - 1;
+                continue;
+            end if;
+            if w.mode = 2 and w.permits > coalesce(l.total, 0) then
+                -- The woken waiter looks, and gets the error.
+                delete from @.waiter q where q.ns = l.ns and q.name = l.name and q.seq = w.seq;
+                l.waiting := l.waiting - 1;
+                if w.expires is null then perform @.notify(w.client, 'w ' || w.owner); end if;
+                continue;
+            end if;
+            exit when not @.fits(l, w.mode, w.permits);
+            delete from @.waiter q where q.ns = l.ns and q.name = l.name and q.seq = w.seq;
+            l.waiting := l.waiting - 1;
+            claim_window := case when is_own then w.ttl else least(w.ttl, 1800) end;
+            l := @.give(l, b.floor, w.owner, w.client, w.who, w.value, claim_window, w.mode,
+                w.permits);
+            if not is_own and w.expires is null then
+                -- The time of the lease's begin: the server may have stopped since.
+                perform @.notify(w.client, concat_ws(' ', 'g', w.owner, l.fence, claim_window,
+                    @.microseconds(l.expires) - claim_window * 1000));
+            end if;
+            exit when w.mode = 0;
+        end loop;
+    end if;
+    if p_was_changed or l.waiting <> waiting_before then perform @.write(l); end if;
+    if l.waiting > 0 and l.waiting <> waiting_before then perform @.tell_first(l); end if;
     return l;
 end $$;
-

@@ -58,18 +58,24 @@ create function @.remember_ttl(p_ttl int) returns void language sql volatile as 
     update @.boot set most_ttl = p_ttl where most_ttl < p_ttl
 $$;
 
--- Ends a hold of the caller from an earlier timeline: it may have ended there, and others may have
--- followed, which this server does not know.
-create function @.end_earlier(p_ns text, p_name text, p_owner text, p_floor bigint) returns void
+-- Ends a hold of the caller from an earlier timeline, and writes that: it may have ended there, and
+-- others may have followed, which this server does not know.
+create function @.end_earlier(l @.lock, p_owner text, p_floor bigint) returns @.lock
 language plpgsql as $$
 begin
-    update @.lock k set owner = null, client = null, who = null, value = null
-        where k.ns = p_ns and k.name = p_name and k.owner = p_owner and k.fence < p_floor;
-    delete from @.holder h
-        where h.ns = p_ns and h.name = p_name and h.owner = p_owner and h.token < p_floor;
-    if found then
-        update @.lock k set holders = k.holders - 1 where k.ns = p_ns and k.name = p_name;
+    if l.owner = p_owner and l.fence < p_floor then
+        l := @.without_owner(l);
+        perform @.write(l);
     end if;
+    if l.holders > 0 then
+        delete from @.holder h
+            where h.ns = l.ns and h.name = l.name and h.owner = p_owner and h.token < p_floor;
+        if found then
+            l.holders := l.holders - 1;
+            perform @.write(l);
+        end if;
+    end if;
+    return l;
 end $$;
 
 -- An attempt with its place in the queue: `p_place` is n none, k kept, l lost. `p_wait`: 0 no
@@ -83,6 +89,7 @@ declare
     b @.boot;
     l @.lock;
     h @.holder;
+    is_new_total boolean := false;
 begin
     select * into b from @.boot;
     if not found then status := 'r'; return; end if;
@@ -100,19 +107,16 @@ begin
         if status is not null then
             delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.owner = p_owner;
             if found then
-                update @.lock k set waiting = k.waiting - 1
-                    where k.ns = p_ns and k.name = p_name;
-                perform @.serve(p_ns, p_name, null, p_client);
+                l.waiting := l.waiting - 1;
+                perform @.serve(l, null, p_client, true);
             end if;
             return;
         end if;
-        update @.lock k set total = attempt.total where k.ns = p_ns and k.name = p_name
-            and k.total is null;
+        is_new_total := l.total is null;
+        l.total := total;
     end if;
-    if l.owner = p_owner or l.holders > 0 then
-        perform @.end_earlier(p_ns, p_name, p_owner, b.floor);
-    end if;
-    l := @.serve(p_ns, p_name, p_owner, p_client);
+    l := @.end_earlier(l, p_owner, b.floor);
+    l := @.serve(l, p_owner, p_client, is_new_total);
     if l.owner = p_owner then
         status := 'g'; token := l.fence; remaining := @.until(l.expires);
     elsif l.holders > 0 then
@@ -125,6 +129,7 @@ begin
     if status is null and l.waiting = 0 and (b.hold_off is null or b.hold_off <= clock_timestamp())
             and @.fits(l, p_mode, p_permits) then
         l := @.give(l, b.floor, p_owner, p_client, p_who, p_value, p_ttl, p_mode, p_permits);
+        perform @.write(l);
         status := 'g'; token := l.fence; remaining := p_ttl;
     end if;
     now := @.microseconds(clock_timestamp());
@@ -225,22 +230,24 @@ language plpgsql as $$
 declare
     l @.lock;
     place bigint;
+    had_place boolean := false;
     was_held boolean := false;
 begin
     is_over := p_client = p_claimed_by or p_claimed_by = ''
         or not @.is_alive(p_claimed_by, p_client);
-    perform 1 from @.lock k where k.ns = p_ns and k.name = p_name for update;
+    select * into l from @.lock k where k.ns = p_ns and k.name = p_name for update;
     if not found then status := 'e'; return; end if;
     if p_keep then
-        perform @.end_earlier(p_ns, p_name, p_owner,
+        l := @.end_earlier(l, p_owner,
             coalesce((select b.floor from @.boot b), 9223372036854775807));
     end if;
-    l := @.expire(p_ns, p_name);
+    l := @.expire(l);
     if l.waiting > 0 then
         delete from @.waiter q where q.ns = p_ns and q.name = p_name and q.owner = p_owner
             returning q.seq into place;
         if found then
-            update @.lock k set waiting = k.waiting - 1 where k.ns = p_ns and k.name = p_name;
+            had_place := true;
+            l.waiting := l.waiting - 1;
             if not exists (select 1 from @.waiter q
                     where q.ns = p_ns and q.name = p_name and q.seq < place) then
                 perform @.tell_first(l);
@@ -256,19 +263,22 @@ begin
             where h.ns = p_ns and h.name = p_name and h.owner = p_owner;
         was_held := found;
     end if;
-    if was_held and p_keep then status := 'g'; return; end if;
+    if was_held and p_keep then
+        status := 'g';
+        if had_place then perform @.write(l); end if;
+        return;
+    end if;
     status := case when was_held then 'r'
         when l.owner is null and (l.holders = 0 or p_mode = (select h.mode from @.holder h
             where h.ns = p_ns and h.name = p_name limit 1)) then 'e'
         else 't' end;
     if was_held and l.owner = p_owner then
-        update @.lock k set owner = null, client = null, who = null, value = null
-            where k.ns = p_ns and k.name = p_name;
+        l := @.without_owner(l);
     elsif was_held then
         delete from @.holder h where h.ns = p_ns and h.name = p_name and h.owner = p_owner;
-        update @.lock k set holders = k.holders - 1 where k.ns = p_ns and k.name = p_name;
+        l.holders := l.holders - 1;
     end if;
-    perform @.serve(p_ns, p_name, null, p_client);
+    perform @.serve(l, null, p_client, was_held or had_place);
 end $$;
 
 create function @.leave_1(p_ns text, p_name text, p_owner text, p_client text, p_claimed_by text,
@@ -303,11 +313,22 @@ begin
 end $$;
 
 -- A row for each hold, in their order: x extended, r refused, m refused and nobody has the lock.
--- Locks the rows in the order of their names, so that two batches cannot wait for each other.
+-- Locks the rows in the order of their names, so that two batches cannot wait for each other. A
+-- plan for each call would take twice the time of the rest.
 create function @.renew_1(p_ns text, p_client text, p_names text[], p_owners text[], p_modes int[],
     p_ttls int[]) returns table (status "char", now bigint)
-language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan as $$
 begin
+    if array_length(p_names, 1) = 1 and p_modes[1] = 0 then
+        update @.lock k set expires = clock_timestamp() + p_ttls[1] * interval '1 ms',
+            ttl = p_ttls[1], client = p_client
+            where k.ns = p_ns and k.name = p_names[1] and k.owner = p_owners[1]
+            and k.expires > clock_timestamp();
+        if found then
+            status := 'x'; now := @.microseconds(clock_timestamp()); return next; return;
+        end if;
+    end if;
     perform 1 from @.lock k where k.ns = p_ns and k.name = any (p_names)
         order by k.ns, k.name for update;
     return query
@@ -354,12 +375,15 @@ begin
     perform 1 from @.lock k where k.ns = p_ns and k.name = any (p_names)
         order by k.ns, k.name for update;
     for i in 1 .. array_length(p_names, 1) loop
-        l := @.serve(p_ns, p_names[i], null, p_client);
-        if l.ns is null or l.waiting > 0 or not @.fits(l, 0, 1) then return; end if;
+        select * into l from @.lock k where k.ns = p_ns and k.name = p_names[i];
+        if not found then return; end if;
+        l := @.serve(l, null, p_client, false);
+        if l.waiting > 0 or not @.fits(l, 0, 1) then return; end if;
     end loop;
     for i in 1 .. array_length(p_names, 1) loop
         select * into l from @.lock k where k.ns = p_ns and k.name = p_names[i];
         l := @.give(l, b.floor, p_owners[i], p_client, p_who, null, p_ttl, 0, 1);
+        perform @.write(l);
         token := l.fence;
         return next;
     end loop;
@@ -373,17 +397,17 @@ declare
     l @.lock;
     t timestamptz;
 begin
-    perform 1 from @.lock k where k.ns = p_ns and k.name = p_name for update;
+    select * into l from @.lock k where k.ns = p_ns and k.name = p_name for update;
     if not found then return; end if;
-    l := @.expire(p_ns, p_name);
+    l := @.expire(l);
     t := clock_timestamp();
     if l.owner = p_owner then
         token := l.fence;
         insert into @.holder values (l.fence, t + p_ttl * interval '1 ms', l.since, p_ttl, 1, 0,
             p_ns, p_name, p_owner, p_client, p_who);
-        update @.lock k set owner = null, client = null, who = null, value = null, holders = 1
-            where k.ns = p_ns and k.name = p_name;
-        perform @.serve(p_ns, p_name, null, p_client);
+        l := @.without_owner(l);
+        l.holders := 1;
+        perform @.serve(l, null, p_client, true);
         return next;
         return;
     end if;
@@ -418,10 +442,12 @@ end $$;
 
 create function @.resize_1(p_ns text, p_name text, p_client text, p_total int) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    l @.lock;
 begin
     insert into @.lock as k (ns, name, fence, total) values (p_ns, p_name, 0, p_total)
-        on conflict (ns, name) do update set total = p_total;
-    perform @.serve(p_ns, p_name, null, p_client);
+        on conflict (ns, name) do update set total = p_total returning * into l;
+    perform @.serve(l, null, p_client, false);
 end $$;
 
 -- Ends all holds, or with `p_expected`, if a hold has this token, those with this or smaller ones.
@@ -433,9 +459,9 @@ declare
     h @.holder;
     was_held boolean := false;
 begin
-    perform 1 from @.lock k where k.ns = p_ns and k.name = p_name for update;
+    select * into l from @.lock k where k.ns = p_ns and k.name = p_name for update;
     if not found then return false; end if;
-    l := @.expire(p_ns, p_name);
+    l := @.expire(l);
     if p_expected is not null and not (l.owner is not null and l.fence = p_expected)
             and not exists (select 1 from @.holder x where x.ns = p_ns and x.name = p_name
             and x.token = p_expected) then
@@ -444,8 +470,7 @@ begin
     if l.owner is not null then
         was_held := true;
         perform @.notify(l.client, 'f ' || l.owner || ' ' || p_name);
-        update @.lock k set owner = null, client = null, who = null, value = null
-            where k.ns = p_ns and k.name = p_name;
+        l := @.without_owner(l);
     end if;
     for h in delete from @.holder x where x.ns = p_ns and x.name = p_name
             and (p_expected is null or x.token <= p_expected) returning * loop
@@ -453,11 +478,9 @@ begin
         perform @.notify(h.client, 'f ' || h.owner || ' ' || p_name);
     end loop;
     if l.holders > 0 then
-        update @.lock k set holders =
-            (select count(*) from @.holder x where x.ns = p_ns and x.name = p_name)
-            where k.ns = p_ns and k.name = p_name;
+        l.holders := (select count(*) from @.holder x where x.ns = p_ns and x.name = p_name);
     end if;
-    perform @.serve(p_ns, p_name, null, p_client);
+    perform @.serve(l, null, p_client, was_held);
     return was_held;
 end $$;
 
