@@ -45,16 +45,15 @@ void max_hold_ends_it(fixture& service_fixture) {
     blocking::client client(env.target, long_tries), other(env.target, long_tries);
     const time_point begun = boot_clock::now();
     auto lock = client.acquire("it", {.ttl = ttl, .max_hold = 2 * ttl});
-    std::atomic<duration::rep> lost_after = 0;
-    const std::stop_callback on_loss(lock.lost(),
-                                     [&] { lost_after = (boot_clock::now() - begun).count(); });
+    std::atomic<bool> was_told = false;
+    const std::stop_callback on_loss(lock.lost(), [&] { was_told = true; });
     const fencing_token first = lock.token();
     auto next = other.acquire("it", {.ttl = long_ttl, .wait = wait_bound});
     const duration waited = boot_clock::now() - begun;
     require_equal(lock.state(), lock_state::lost, "a holder whose max_hold is over");
     require_equal(lock.why_lost(), loss_reason::max_hold, "the reason of its loss");
-    require(lost_after.load() > 0, "`lost` did not fire before the next holder had the lock");
-    require(duration(lost_after) <= waited, "`lost` fired after the next holder had the lock");
+    // The loss is known by then. The thread that tells it may get a processor later.
+    require(eventually([&] { return was_told.load(); }), "`lost` did not fire");
     require(waited > ttl,
             "a lock with a max_hold of two ttls was granted to another within the first");
     require(!first || next.token() > first, "the next token is not later");
