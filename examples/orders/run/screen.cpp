@@ -52,7 +52,7 @@ void progress::draw(int finished, const char* end) const {
     constexpr int width = 24;
     for (int i = 0; is_terminal() && i < width; ++i)
         bar += i < finished * width / orders_ ? "█" : "░";
-    std::printf("  %-24s %s %d of %d orders  %.1f s%s", title_.c_str(), bar.c_str(), finished,
+    std::printf("  %-22s %s %d of %d orders  %.1f s%s", title_.c_str(), bar.c_str(), finished,
                 orders_, took.count(), end);
     std::fflush(stdout);
 }
@@ -61,9 +61,10 @@ void print_figures(const run_options& options, const run_figures& figures) {
     const auto& wrong = figures.found.wrong;
     std::printf("  %d processes killed, %d stopped, the lock server emptied %d times.\n",
                 figures.died, figures.stopped, figures.emptied);
-    if (!figures.first_night.empty())
-        std::printf("  found, repaired and failed in the first night: %s; in the second: %s.\n",
-                    figures.first_night.c_str(), figures.second_night.c_str());
+    if (figures.passes > 0)
+        std::printf("  The night found %llu orders half done, and repaired %llu in %d passes.\n",
+                    static_cast<unsigned long long>(figures.half_done),
+                    static_cast<unsigned long long>(figures.repaired), figures.passes);
     std::printf("  %llu orders of %d, %llu effects outside; %llu statements.\n",
                 static_cast<unsigned long long>(figures.found.orders), options.orders,
                 static_cast<unsigned long long>(figures.found.effects),
@@ -79,9 +80,9 @@ void print_figures(const run_options& options, const run_figures& figures) {
 }
 
 void print_table_head() {
-    std::printf("\n  %-24s %9s %9s %10s  %s\n", "layers", "twice", "twice", "unfinished",
-                "what it costs, or which other layer has caught it");
-    std::printf("  %-24s %9s %9s\n", "", "here", "outside");
+    std::printf("\n  %-22s %6s %8s %11s  %s\n", "layers", "twice", "charged", "unfinished",
+                "what it costs, or");
+    std::printf("  %-22s %6s %8s %11s  %s\n", "", "made", "twice", "", "another layer catches");
 }
 
 void print_table_row(const run_options& options, const run_figures& figures) {
@@ -91,7 +92,7 @@ void print_table_row(const run_options& options, const run_figures& figures) {
     if (wrong.unknown_here > 0)
         note = std::to_string(wrong.unknown_here) + " of these were charged";
     if (const auto judged = judge(options, figures); !judged.is_good) note = judged.sentence;
-    std::printf("  %-24s %9llu %9llu %10llu  %s\n", title_of(options).c_str(),
+    std::printf("  %-22s %6llu %8llu %11llu  %s\n", title_of(options).c_str(),
                 number(wrong.twice_here), number(wrong.twice_outside), number(wrong.unfinished),
                 note.c_str());
     std::fflush(stdout);

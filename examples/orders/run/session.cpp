@@ -14,6 +14,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -59,7 +60,7 @@ public:
     run_figures run() {
         serve_all();
         if (options_.told == story::orders && options_.layers.has(layer::reconciliation))
-            pass_nights();
+            pass_night();
         figures_.statements = counters_->statements;
         figures_.waits = counters_->waits;
         figures_.lost_claims = counters_->lost_claims;
@@ -131,12 +132,18 @@ private:
         ++figures_.emptied;
     }
 
-    void pass_nights() {
+    // A repair may fail, because the outside does not answer. Then the next pass repeats it.
+    void pass_night() {
         lane night(options_of_workers(), 1, [](const visit&) {});
-        for (auto* each : {&figures_.first_night, &figures_.second_night}) {
-            const auto line = night.ask("repair");
-            if (!line.starts_with("night ")) throw std::runtime_error("The night: " + line);
-            *each = line.substr(6);
+        std::uint64_t found = 1;
+        while (found > 0 && figures_.passes < 5) {
+            std::istringstream words(night.ask("repair"));
+            std::string word;
+            std::uint64_t repaired = 0;
+            if (!(words >> word >> found >> repaired) || word != "night")
+                throw std::runtime_error("The reconciliation fails: " + words.str());
+            if (figures_.passes++ == 0) figures_.half_done = found;
+            figures_.repaired += repaired;
         }
     }
 

@@ -51,8 +51,9 @@ struct run_figures {
     int died = 0, stopped = 0, emptied = 0;
     std::uint64_t statements = 0, waits = 0, lost_claims = 0, late_results = 0, calls = 0,
                   most_open = 0;
-    std::vector<std::string> failures;      // what customers were told
-    std::string first_night, second_night;  // FOUND REPAIRED FAILED; empty: there was none
+    std::vector<std::string> failures;  // what customers were told
+    int passes = 0;  // of the reconciliation; the last one has found nothing, or is the fifth
+    std::uint64_t half_done = 0, repaired = 0;  // orders that it has found and repaired
 };
 
 // `on_progress` is called with the number of finished orders, by several threads, one at a time.

@@ -30,10 +30,10 @@ std::string cost_of(const run_options& options, const run_figures& figures) {
     if (lacks(layer::record) && options.told == story::payment)
         append(text, answered, "calls in vain");
     if ((lacks(layer::record) || lacks(layer::token)) && options.told == story::orders)
-        append(text, figures.failures.size(), "late presses met the constraint");
+        append(text, figures.failures.size(), "presses met the constraint");
     if (lacks(layer::unique) && options.told == story::orders)
-        append(text, figures.late_results, "late results refused by the token");
-    if (lacks(layer::fence)) append(text, answered, "repetitions answered by the key");
+        append(text, figures.late_results, "late results refused");
+    if (lacks(layer::fence)) append(text, answered, "repeats answered by key");
     return text;
 }
 

@@ -86,7 +86,7 @@ private:
         if (report.end != guard::reconcile_end::finished)
             return std::string("failed the pass has ended early: ") + to_string(report.end);
         return "night " + std::to_string(report.counts.keys) + ' ' +
-               std::to_string(report.counts.repaired) + ' ' + std::to_string(report.counts.failed);
+               std::to_string(report.counts.repaired);
     }
 
     order_creation creation() { return {locks_, db_, partner_, options_without(layers_), 100ms}; }

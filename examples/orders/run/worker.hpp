@@ -30,7 +30,7 @@ struct worker_options {
 inline constexpr std::chrono::milliseconds lease{1000};
 
 // Commands: "serve ORDER FAULT", answered by "done", "later" or "failed REASON"; and "repair",
-// answered by "night FOUND REPAIRED FAILED". A worker that stops itself says "stopping" before.
+// answered by "night FOUND REPAIRED". A worker that stops itself says "stopping" before.
 int run_worker(const worker_options& options);
 
 }  // namespace shop
