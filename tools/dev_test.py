@@ -110,6 +110,16 @@ class Dev(unittest.TestCase):
             self.assertIn(f"built: {preset} flash_sale\n", run.stdout)
             self.assertIn("argument: --redlock\n", run.stdout)
 
+    def test_quickstart_of_the_orders_shows_their_table(self):
+        for path, preset in (("build-quickstart/orders", "quickstart"), ("build/orders", "dev")):
+            self.add_program(path)
+            run = self.dev("quickstart", "--orders", "--sqlite")
+            self.assertEqual(run.returncode, 3, run.stderr)
+            self.assertIn(f"built: {preset} orders\n", run.stdout)
+            self.assertIn("argument: --table\n", run.stdout)
+            self.assertIn("argument: --sqlite\n", run.stdout)
+            self.assertIn(" postgresql\n", run.stdout)
+
     def test_help_names_every_command(self):
         run = self.dev("help")
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -14,3 +14,32 @@ add_library(example_orders OBJECT
 pawl_own(example_orders)
 target_link_libraries(example_orders PUBLIC pawl::asio)
 target_include_directories(example_orders PUBLIC ${PROJECT_SOURCE_DIR}/examples)
+
+# The tests: NAME, then the program's arguments. Each has a few orders of each fault.
+function(pawl_add_orders_test name)
+    add_test(NAME example.orders.${name} COMMAND orders ${ARGN})
+    set_tests_properties(example.orders.${name} PROPERTIES LABELS example TIMEOUT 300)
+endfunction()
+function(pawl_add_orders_tests)
+    set(few --orders 16 --lanes 2)
+    foreach(missing IN ITEMS key key,fence record,key)
+        string(REPLACE "," "_" name ${missing})
+        pawl_add_orders_test(payment.without_${name} payment --without ${missing} ${few})
+    endforeach()
+    foreach(missing IN ITEMS key reconciliation token,unique record,unique)
+        string(REPLACE "," "_" name ${missing})
+        pawl_add_orders_test(orders.without_${name} orders --without ${missing} ${few})
+    endforeach()
+    pawl_add_orders_test(payment payment ${few})
+    pawl_add_orders_test(orders orders ${few})
+    pawl_add_orders_test(orders.sqlite orders --sqlite ${few})
+    pawl_add_orders_test(sale sale --orders 200 --lanes 3)
+    pawl_add_orders_test(sale.without_unique sale --without unique --orders 100 --lanes 2)
+    # What each layer costs, and which one covers for it.
+    pawl_add_orders_test(table --table)
+    set_tests_properties(example.orders.table PROPERTIES LABELS "example;long" TIMEOUT 1800)
+    # Wrong arguments: one sentence, and nothing is started.
+    pawl_add_orders_test(refused.layer sale --without record)
+    set_tests_properties(example.orders.refused.layer PROPERTIES
+        PASS_REGULAR_EXPRESSION "The story sale has only these layers: lock, unique")
+endfunction()
