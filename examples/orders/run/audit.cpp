@@ -3,6 +3,7 @@
 
 #include "audit.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -52,8 +53,9 @@ public:
         if (told_ == story::orders)
             for (const auto& each : visits)
                 check_order(each.order);
-        check_stock(items_of(told_, static_cast<int>(visits.size())) *
-                    (told_ == story::sale ? stripes : 1));
+        check_stock(
+            items_of(told_, static_cast<int>(visits.size())) * (told_ == story::sale ? stripes : 1),
+            visits.size());
         return std::move(result_);
     }
 
@@ -101,24 +103,28 @@ private:
         }
     }
 
-    // An order that was never made is none: the customer was not told that it is.
     void check_order(const std::string& order) {
         const auto& effects = effects_["/charges/" + order];
         if (effects.size() > 1) add(result_.wrong.twice_outside, order, {}, effects);
         const auto state = states_.find(order);
-        if (state == states_.end() ? effects.empty() : state->second == "paid") {
-            if (state != states_.end() && effects.empty())
-                add(result_.wrong.differing, order, {"paid here, and not charged"}, {});
-            return;
+        if (state == states_.end()) {
+            add(result_.wrong.unfinished, order, {"not in the database"}, effects);
+        } else if (state->second != "paid") {
+            if (!effects.empty()) ++result_.wrong.unknown_here;
+            add(result_.wrong.unfinished, order, {"not paid in the database"}, effects);
+        } else if (effects.empty()) {
+            add(result_.wrong.differing, order, {"paid here, and not charged"}, {});
         }
-        if (!effects.empty()) ++result_.wrong.unknown_here;
-        add(result_.wrong.unfinished, order, {"not paid in the database"}, effects);
     }
 
-    void check_stock(std::int64_t items) {
+    void check_stock(std::int64_t items, std::size_t buyers) {
         const auto left = number_of(db_, "SELECT CAST(sum(items) AS bigint) FROM stock");
         const auto gone = items - left - static_cast<std::int64_t>(result_.orders);
         result_.wrong.wrong_stock = static_cast<std::uint64_t>(gone < 0 ? -gone : gone);
+        // A buyer goes away without an item only when there is none.
+        if (told_ == story::sale)
+            result_.wrong.unfinished =
+                std::min(static_cast<std::uint64_t>(left), buyers - states_.size());
     }
 
     void add(std::uint64_t& count, const std::string& order, std::vector<std::string> lines,

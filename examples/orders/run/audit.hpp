@@ -18,7 +18,7 @@ struct damage {
     std::uint64_t twice_here = 0;        // orders or purchases with more than one row
     std::uint64_t twice_outside = 0;     // charges or verifications with more than one effect
     std::uint64_t differing = 0;         // whose last effect outside is not what the record says
-    std::uint64_t unfinished = 0;        // orders that are not paid, or not verified
+    std::uint64_t unfinished = 0;        // not paid, not verified, or not sold
     std::uint64_t unknown_here = 0;      // of these: charged outside
     std::uint64_t wrong_stock = 0;       // items that are neither in the stock nor sold
     std::vector<std::string> example{};  // of a wrong order, some lines

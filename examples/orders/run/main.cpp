@@ -94,26 +94,27 @@ void check_layers(story told, const layer_set& layers) {
                                     " has only these layers: " + possible + ".");
 }
 
-run_figures run_with_progress(servers& here, const run_options& options, const std::string& title) {
+run_figures run_with_progress(servers& started, const run_options& options,
+                              const std::string& title) {
     progress bar(title, options.orders);
-    auto figures = run_story(here, options, [&](int finished) { bar.show(finished); });
+    auto figures = run_story(started, options, [&](int finished) { bar.show(finished); });
     bar.finish(options.orders);
     return figures;
 }
 
-bool tell(servers& here, const run_options& options) {
+bool tell(servers& started, const run_options& options) {
     const auto missing = options.layers.missing();
     const std::string name(name_of(options.told));
     std::printf("%s, %s\n", name.c_str(),
                 missing.empty() ? "with all layers" : ("without " + missing).c_str());
-    const auto figures = run_with_progress(here, options, name);
+    const auto figures = run_with_progress(started, options, name);
     print_figures(options, figures);
     const auto judged = judge(options, figures);
     std::printf("  %s\n\n", judged.sentence.c_str());
     return judged.is_good;
 }
 
-int run_table(servers& here, const arguments& parsed) {
+int run_table(servers& started, const arguments& parsed) {
     constexpr std::array rows{
         "",      "lock",         "look",          "record", "token",     "unique",
         "fence", "token,unique", "record,unique", "key",    "key,fence", "reconciliation"};
@@ -127,7 +128,7 @@ int run_table(servers& here, const arguments& parsed) {
                                   .orders = parsed.orders > 0 ? parsed.orders : 40,
                                   .lanes = parsed.lanes};
         const auto title = *each == 0 ? std::string("all layers") : "without " + std::string(each);
-        const auto figures = run_with_progress(here, options, title);
+        const auto figures = run_with_progress(started, options, title);
         print_table_row(options, figures);
         is_good = is_good && judge(options, figures).is_good;
     }
@@ -140,15 +141,15 @@ int run_table(servers& here, const arguments& parsed) {
 int run_all(const arguments& parsed) {
     for (const auto told : {story::payment, story::sale, story::orders})
         if (!parsed.told || *parsed.told == told) check_layers(told, parsed.layers);
-    servers here(parsed.wants_sqlite);
-    std::printf("%s.\n\n", here.text().c_str());
-    if (parsed.wants_table) return run_table(here, parsed);
+    servers started(parsed.wants_sqlite);
+    std::printf("%s.\n\n", started.text().c_str());
+    if (parsed.wants_table) return run_table(started, parsed);
     bool is_good = true;
     for (const auto told : {story::payment, story::sale, story::orders}) {
         if (parsed.told && *parsed.told != told) continue;
         const int usual = told == story::sale ? 2000 : 40;
-        is_good = tell(here, {told, parsed.layers, parsed.orders > 0 ? parsed.orders : usual,
-                              parsed.lanes}) &&
+        is_good = tell(started, {told, parsed.layers, parsed.orders > 0 ? parsed.orders : usual,
+                                 parsed.lanes}) &&
                   is_good;
     }
     return is_good ? 0 : 1;

@@ -58,7 +58,7 @@ void progress::draw(int finished, const char* end) const {
 }
 
 void print_figures(const run_options& options, const run_figures& figures) {
-    const auto& wrong = figures.found.wrong;
+    const auto& wrong = figures.audited.wrong;
     std::printf("  %d processes killed, %d stopped, the lock server emptied %d times.\n",
                 figures.died, figures.stopped, figures.emptied);
     if (figures.passes > 0)
@@ -66,8 +66,8 @@ void print_figures(const run_options& options, const run_figures& figures) {
                     static_cast<unsigned long long>(figures.half_done),
                     static_cast<unsigned long long>(figures.repaired), figures.passes);
     std::printf("  %llu orders of %d, %llu effects outside; %llu statements.\n",
-                static_cast<unsigned long long>(figures.found.orders), options.orders,
-                static_cast<unsigned long long>(figures.found.effects),
+                static_cast<unsigned long long>(figures.audited.orders), options.orders,
+                static_cast<unsigned long long>(figures.audited.effects),
                 static_cast<unsigned long long>(figures.statements));
     print_count("twice in the database", wrong.twice_here);
     print_count("twice outside", wrong.twice_outside);
@@ -86,7 +86,7 @@ void print_table_head() {
 }
 
 void print_table_row(const run_options& options, const run_figures& figures) {
-    const auto& wrong = figures.found.wrong;
+    const auto& wrong = figures.audited.wrong;
     const auto number = [](std::uint64_t count) { return static_cast<unsigned long long>(count); };
     std::string note = cost_of(options, figures);
     if (wrong.unknown_here > 0)

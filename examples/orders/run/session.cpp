@@ -43,13 +43,13 @@ private:
 
 class story_run {
 public:
-    story_run(servers& servers_here, const run_options& options,
+    story_run(servers& started, const run_options& options,
               const std::function<void(int)>& on_progress)
-        : servers_(servers_here),
+        : servers_(started),
           options_(options),
           on_progress_(on_progress),
           visits_(visits_of(options.told, options.orders)),
-          database_url_(servers_here.make_database()),
+          database_url_(started.make_database()),
           outside_(log()),
           counters_(folder_.path() / "counters") {
         const bool is_sale = options.told == story::sale;
@@ -68,7 +68,7 @@ public:
         figures_.calls = counters_->calls;
         figures_.most_open = counters_->most_open;
         const auto db = open_database(database_url_);
-        figures_.found = audit_run(options_.told, options_.layers, visits_, db->view(), log());
+        figures_.audited = audit_run(options_.told, options_.layers, visits_, db->view(), log());
         return std::move(figures_);
     }
 
@@ -135,14 +135,14 @@ private:
     // A repair may fail, because the outside does not answer. Then the next pass repeats it.
     void pass_night() {
         lane night(options_of_workers(), 1, [](const visit&) {});
-        std::uint64_t found = 1;
-        while (found > 0 && figures_.passes < 5) {
+        std::uint64_t half_done = 1;
+        while (half_done > 0 && figures_.passes < 5) {
             std::istringstream words(night.ask("repair"));
             std::string word;
             std::uint64_t repaired = 0;
-            if (!(words >> word >> found >> repaired) || word != "night")
+            if (!(words >> word >> half_done >> repaired) || word != "night")
                 throw std::runtime_error("The reconciliation fails: " + words.str());
-            if (figures_.passes++ == 0) figures_.half_done = found;
+            if (figures_.passes++ == 0) figures_.half_done = half_done;
             figures_.repaired += repaired;
         }
     }
@@ -200,9 +200,9 @@ std::string servers::text() const {
            (redis_ ? "Redis" : "SQLite") + " for the locks";
 }
 
-run_figures run_story(servers& servers_here, const run_options& options,
+run_figures run_story(servers& started, const run_options& options,
                       const std::function<void(int)>& on_progress) {
-    return story_run(servers_here, options, on_progress).run();
+    return story_run(started, options, on_progress).run();
 }
 
 }  // namespace shop

@@ -47,7 +47,7 @@ struct run_options {
 
 // What the layers have cost, and what the faults were.
 struct run_figures {
-    audit found;
+    audit audited;
     int died = 0, stopped = 0, emptied = 0;
     std::uint64_t statements = 0, waits = 0, lost_claims = 0, late_results = 0, calls = 0,
                   most_open = 0;
@@ -57,7 +57,7 @@ struct run_figures {
 };
 
 // `on_progress` is called with the number of finished orders, by several threads, one at a time.
-[[nodiscard]] run_figures run_story(servers& servers_here, const run_options& options,
+[[nodiscard]] run_figures run_story(servers& started, const run_options& options,
                                     const std::function<void(int)>& on_progress);
 
 // True after Ctrl-C: a run then throws std::runtime_error.

@@ -17,7 +17,7 @@ std::string cost_of(const run_options& options, const run_figures& figures) {
     const auto lacks = [&](layer each) {
         return has_layer(options.told, each) && !options.layers.has(each);
     };
-    const auto answered = figures.calls - figures.found.effects;
+    const auto answered = figures.calls - figures.audited.effects;
     std::string text;
     if (lacks(layer::lock) && options.told == story::sale) {
         if (figures.most_open > static_cast<std::uint64_t>(stripes))
@@ -38,7 +38,7 @@ std::string cost_of(const run_options& options, const run_figures& figures) {
 }
 
 verdict judge(const run_options& options, const run_figures& figures) {
-    const auto wrong = figures.found.wrong.total();
+    const auto wrong = figures.audited.wrong.total();
     const auto missing = options.layers.missing();
     const std::string without = "Without " + missing + ": ";
     if (missing.empty())
