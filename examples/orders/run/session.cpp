@@ -169,8 +169,8 @@ volatile int interrupted = 0;
 
 servers::servers(bool wants_sqlite) {
 #if PAWL_WITH_POSTGRES
-    if (!wants_sqlite && !support::postgres_programs().empty())
-        postgres_ = std::make_unique<support::private_postgres>(folder_.path());
+    if (!wants_sqlite && !postgres_programs().empty())
+        postgres_ = std::make_unique<private_postgres>(folder_.path());
 #endif
     if (!postgres_ && !PAWL_WITH_SQLITE)
         throw std::runtime_error(

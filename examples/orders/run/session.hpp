@@ -5,8 +5,8 @@
 #pragma once
 
 #include "audit.hpp"
+#include "private_postgres.hpp"
 
-#include <support/postgres.hpp>
 #include <support/process.hpp>
 
 #include <functional>
@@ -33,7 +33,7 @@ public:
 
 private:
     support::temporary_folder folder_;
-    std::unique_ptr<support::private_postgres> postgres_;
+    std::unique_ptr<private_postgres> postgres_;
     std::unique_ptr<support::private_redis> redis_;
     int databases_ = 0;
 };

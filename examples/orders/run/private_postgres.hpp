@@ -4,9 +4,9 @@
 // A private PostgreSQL server, for an example.
 #pragma once
 
-#include "process.hpp"
+#include <support/process.hpp>
 
-namespace support {
+namespace shop {
 
 // The folder of the newest installed PostgreSQL's programs; empty if there is none.
 [[nodiscard]] std::filesystem::path postgres_programs();
@@ -29,7 +29,7 @@ private:
 
     std::filesystem::path programs_, folder_;
     std::uint16_t port_ = 0;
-    child server_;
+    support::child server_;
 };
 
-}  // namespace support
+}  // namespace shop

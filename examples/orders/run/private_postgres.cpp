@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "postgres.hpp"
+#include "private_postgres.hpp"
 
 #include <pwd.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace support {
+namespace shop {
 namespace {
 
 using namespace std::chrono_literals;
@@ -34,14 +34,15 @@ std::vector<std::string> as_database_user(std::vector<std::string> words) {
 }
 
 // With its output in a file.
-child start(const std::filesystem::path& log, const std::vector<std::string>& words) {
+support::child start_server(const std::filesystem::path& log,
+                            const std::vector<std::string>& words) {
     std::vector<std::string> arguments{"-c", "exec \"$@\" >\"$0\" 2>&1", log.string()};
     const auto all = as_database_user(words);
     arguments.insert(arguments.end(), all.begin(), all.end());
     return {"sh", arguments};
 }
 
-std::string text_of(const std::filesystem::path& file) {
+std::string server_log(const std::filesystem::path& file) {
     std::ifstream stream(file);
     return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -80,16 +81,16 @@ private_postgres::private_postgres(const std::filesystem::path& folder)
     // The server's user must reach its folder, but not read what is beside it.
     std::filesystem::permissions(folder, std::filesystem::perms::others_exec,
                                  std::filesystem::perm_options::add);
-    const auto made = start(folder / "initdb.log",
-                            {programs_ / "initdb", "--pgdata=" + (folder_ / "data").string(),
-                             "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C",
-                             "--wal-segsize=1", "--no-sync"})
+    const auto made = start_server(folder / "initdb.log",
+                                   {programs_ / "initdb", "--pgdata=" + (folder_ / "data").string(),
+                                    "--username=postgres", "--auth=trust", "--encoding=UTF8",
+                                    "--locale=C", "--wal-segsize=1", "--no-sync"})
                           .wait();
-    if (made != 0) throw std::runtime_error("initdb fails: " + text_of(folder / "initdb.log"));
+    if (made != 0) throw std::runtime_error("initdb fails: " + server_log(folder / "initdb.log"));
     // Another program may take the port before the server does.
     for (int attempt = 0; attempt < 5; ++attempt)
         if (try_start()) return;
-    throw std::runtime_error("PostgreSQL does not start: " + text_of(folder / "postgres.log"));
+    throw std::runtime_error("PostgreSQL does not start: " + server_log(folder / "postgres.log"));
 }
 
 // An immediate stop removes its shared memory, which a SIGKILL would leave behind.
@@ -105,19 +106,19 @@ std::string private_postgres::url(const std::string& database) const {
 }
 
 bool private_postgres::try_start() {
-    port_ = free_port();
-    server_ = start(
+    port_ = support::free_port();
+    server_ = start_server(
         folder_.parent_path() / "postgres.log",
         {programs_ / "postgres", "-D", folder_ / "data", "-c", "port=" + std::to_string(port_),
          "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c",
          "dynamic_shared_memory_type=mmap", "-c", "shared_buffers=16MB", "-c", "fsync=off"});
     while (server_.running()) {
-        const auto file = text_of(folder_ / "data/postmaster.pid");
+        const auto file = server_log(folder_ / "data/postmaster.pid");
         if (file.find("\nready") != std::string::npos) return true;
         std::this_thread::sleep_for(10ms);
     }
-    server_ = child();
+    server_ = support::child();
     return false;
 }
 
-}  // namespace support
+}  // namespace shop
