@@ -44,10 +44,11 @@ struct arguments {
     bool wants_sqlite = false, wants_table = false, wants_help = false;
 };
 
-int number_of(std::string_view option, const char* text) {
+int number_of(std::string_view option, const char* text, int most) {
     const int number = text == nullptr ? 0 : std::atoi(text);
-    if (number < 1 || number > 1'000'000)
-        throw std::invalid_argument(std::string(option) + " needs a number from 1 to 1000000.");
+    if (number < 1 || number > most)
+        throw std::invalid_argument(std::string(option) + " needs a number from 1 to " +
+                                    std::to_string(most) + ".");
     return number;
 }
 
@@ -62,9 +63,9 @@ arguments parse(int argc, char** argv) {
         else if (word == "--help")
             parsed.wants_help = true;
         else if (word == "--orders")
-            parsed.orders = number_of(word, argv[++i]);
+            parsed.orders = number_of(word, argv[++i], 99'999);
         else if (word == "--lanes")
-            parsed.lanes = number_of(word, argv[++i]);
+            parsed.lanes = number_of(word, argv[++i], 16);
         else if (word == "--without" && i + 1 < argc)
             parsed.layers = all_without(argv[++i]);
         else if (word == "payment")
@@ -77,6 +78,10 @@ arguments parse(int argc, char** argv) {
             throw std::invalid_argument("\"" + std::string(word) +
                                         "\" is no argument; see --help.");
     }
+    if (parsed.wants_table && (parsed.told || parsed.layers != layer_set()))
+        throw std::invalid_argument(
+            "--table takes away each layer of the story orders by itself; "
+            "leave out the story and --without.");
     return parsed;
 }
 
@@ -188,7 +193,7 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "orders: %s\n", error.what());
         return shop::exit_usage;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "orders: %s\n", error.what());
+        std::fprintf(stderr, "orders: %s\n", shop::interrupted != 0 ? "interrupted" : error.what());
         return 1;
     }
 }

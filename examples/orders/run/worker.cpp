@@ -12,6 +12,7 @@
 
 #include <pawl/blocking.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <sstream>
@@ -55,7 +56,9 @@ public:
             return result;
         } catch (const std::exception& error) {
             points_.end();
-            return std::string("failed ") + error.what();
+            std::string reason = error.what();
+            std::ranges::replace(reason, '\n', ' ');  // an answer is a line
+            return "failed " + reason;
         }
     }
 
