@@ -92,9 +92,9 @@ void print_table_row(const run_options& options, const run_figures& figures) {
     if (wrong.unknown_here > 0)
         note = std::to_string(wrong.unknown_here) + " of these were charged";
     if (const auto judged = judge(options, figures); !judged.is_good) note = judged.sentence;
-    std::printf("  %-22s %6llu %8llu %11llu  %s\n", title_of(options).c_str(),
+    std::printf("  %-22s %6llu %8llu %11llu%s\n", title_of(options).c_str(),
                 number(wrong.twice_here), number(wrong.twice_outside), number(wrong.unfinished),
-                note.c_str());
+                (note.empty() ? note : "  " + note).c_str());
     std::fflush(stdout);
 }
 
