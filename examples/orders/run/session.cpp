@@ -167,14 +167,15 @@ private:
 
 volatile int interrupted = 0;
 
-servers::servers(bool wants_sqlite) {
+servers::servers([[maybe_unused]] bool wants_sqlite) {
 #if PAWL_WITH_POSTGRES
     if (!wants_sqlite && !postgres_programs().empty())
         postgres_ = std::make_unique<private_postgres>(folder_.path());
 #endif
     if (!postgres_ && !PAWL_WITH_SQLITE)
         throw std::runtime_error(
-            "There is no database for the orders: install the package postgresql.");
+            "There is no database for the orders: leave out --sqlite and install the package "
+            "postgresql, or build with SQLite.");
 #if PAWL_WITH_REDIS
     redis_ = std::make_unique<support::private_redis>(folder_.path());
 #endif
