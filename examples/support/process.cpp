@@ -53,7 +53,7 @@ bool answers(std::uint16_t port, std::string_view command) {
 
 }  // namespace
 
-std::uint16_t free_port() {
+std::uint16_t unused_port() {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
@@ -166,7 +166,7 @@ temporary_folder::~temporary_folder() {
 // another port is tried.
 private_redis::private_redis(const std::filesystem::path& folder) {
     for (int attempt = 0; attempt < 5; ++attempt) {
-        port_ = free_port();
+        port_ = unused_port();
         server_ =
             child("redis-server", {"--port", std::to_string(port_), "--bind", "127.0.0.1", "--save",
                                    "", "--appendonly", "no", "--dir", folder.string(), "--logfile",

@@ -38,7 +38,7 @@ private:
 };
 
 // A port of 127.0.0.1 on which nobody listens now.
-[[nodiscard]] std::uint16_t free_port();
+[[nodiscard]] std::uint16_t unused_port();
 
 // A folder in the system's folder for temporary files. The destructor removes it.
 class temporary_folder {

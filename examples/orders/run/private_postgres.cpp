@@ -106,7 +106,7 @@ std::string private_postgres::url(const std::string& database) const {
 }
 
 bool private_postgres::try_start() {
-    port_ = support::free_port();
+    port_ = support::unused_port();
     server_ = start_server(
         folder_.parent_path() / "postgres.log",
         {programs_ / "postgres", "-D", folder_ / "data", "-c", "port=" + std::to_string(port_),
