@@ -38,6 +38,10 @@ function(pawl_add_orders_tests)
     # What each layer costs, and which one covers for it.
     pawl_add_orders_test(table --table)
     set_tests_properties(example.orders.table PROPERTIES LABELS "example;long" TIMEOUT 1800)
+    # The first order has no fault, so that there is no damage to show.
+    pawl_add_orders_test(no_fault orders --without key --orders 1 --lanes 1)
+    set_tests_properties(example.orders.no_fault PROPERTIES
+        PASS_REGULAR_EXPRESSION "no damage could be shown")
     # Wrong arguments: one sentence, and nothing is started.
     pawl_add_orders_test(refused.layer sale --without record)
     set_tests_properties(example.orders.refused.layer PROPERTIES
