@@ -94,7 +94,7 @@ TEST_F(PostgresRefusal, TheLeastRightsAreEnoughAndNoMore) {
     sql_client plain(url_for("plain"));
     for (const char* statement :
          {"SELECT * FROM pawl.lock", "UPDATE pawl.lock SET fence = 1", "DELETE FROM pawl.holder",
-          "CREATE TABLE pawl.mine (i int)", "SELECT pawl.serve('pawl', 'it', NULL, '')",
+          "CREATE TABLE pawl.mine (i int)", "SELECT pawl.serve(NULL, NULL, '', true)",
           "TRUNCATE pawl.boot", "SELECT nextval('pawl.place')"}) {
         try {
             plain.execute(statement);
