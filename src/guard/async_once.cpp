@@ -129,6 +129,7 @@ asio::awaitable<once_claim> async_claim(async_connection& db, once_key operation
 
 asio::awaitable<bool> async_finish(async_connection& db, const attempt& claimed,
                                    const outcome& result, once_options options) {
+    check_once(key_of_attempt(claimed), options, false);
     check_outside(options);
     const once_statements record(db.dialect(), key_of_attempt(claimed), options);
     const auto* later = std::get_if<retry_after>(&result);

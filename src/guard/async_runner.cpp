@@ -218,8 +218,9 @@ asio::awaitable<void> async_runner::reject_in_transaction(const outcome& result)
     const bool is_claimed = co_await claim_inside();
     bool is_committed = false;
     if (is_claimed) is_committed = co_await commit(result);
+    const auto& why = std::get<rejected>(result).why;
     if (is_committed)
-        machine_.on_rejected(std::get<rejected>(result).why);
+        machine_.on_rejected(why, is_stored(why, options_));
     else
         machine_.on_taken_over();
 }
@@ -227,6 +228,7 @@ asio::awaitable<void> async_runner::reject_in_transaction(const outcome& result)
 asio::awaitable<void> async_runner::work_outside(const async_once_work& work) {
     const attempt claimed = current();
     const outcome result = co_await work(claimed);
+    if (db_.in_transaction()) throw left_transaction_error();
     co_await record_outside(result);
 }
 
@@ -253,10 +255,10 @@ asio::awaitable<void> async_runner::record_outside(const outcome& result) {
     if (matched != 1) {
         machine_.on_taken_over();
     } else if (const auto* refusal = std::get_if<rejected>(&result)) {
-        machine_.on_rejected(refusal->why);
+        machine_.on_rejected(refusal->why, is_stored(refusal->why, options_));
     } else {
         const auto& text = std::get<std::string>(result);
-        machine_.on_done(text, text.size() <= options_.largest_result);
+        machine_.on_done(text, is_stored(text, options_));
     }
 }
 
@@ -270,8 +272,9 @@ asio::awaitable<void> async_runner::after_failure(std::exception_ptr failure) {
             matched = answer.matched;
         }
         if (std::exchange(is_committing_, false) && matched == 0) {
-            machine_.on_taken_over();
-            co_return;
+            const auto select = record_.look(machine_.claim_id());
+            const rows answer = co_await db_.execute(select);
+            if (machine_.ends_with(once_statements::read_record(answer))) co_return;
         }
     } catch (...) {  // the claim ends with its lease
     }

@@ -33,6 +33,7 @@ once_claim claim(connection& db, const once_key& operation, const once_options& 
 
 bool finish(connection& db, const attempt& claimed, const outcome& result,
             const once_options& options) {
+    check_once(key_of(claimed), options, false);
     check_outside(options);
     if (const auto* later = std::get_if<retry_after>(&result))
         return give_up(db, claimed, later->pause);

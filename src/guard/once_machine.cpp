@@ -72,6 +72,7 @@ const std::string& once_machine::begin_claim() {
     std::ranges::transform(random, claim_id_.begin(), [](std::byte each) {
         return static_cast<char>(std::to_integer<unsigned char>(each));
     });
+    was_taken_over_ = false;
     sent_ = time_.now();
     return claim_id_;
 }
@@ -95,17 +96,12 @@ void once_machine::pause_then(step following, duration longest) {
 }
 
 void once_machine::on_record(const std::optional<record_view>& record) {
-    if (!record) {
-        next_ = claims_inside() ? step::work : step::claim;
-        if (was_refused_) pause_then(next_, longest_pause);
-        return;
-    }
+    if (!record) return judge_missing();
     if (!record->is_same_request) return end(once_state::mismatch);
-    if (record->state == record_state::failed)
-        return end(once_state::failed, record->result.value_or(std::string()));
     if (record->state == record_state::pending) return judge_pending(*record);
     // The answer to this caller's own commit may have been lost.
-    end(record->is_own_claim ? once_state::done : once_state::replayed,
+    const auto done = record->is_own_claim ? once_state::done : once_state::replayed;
+    end(record->state == record_state::failed ? once_state::failed : done,
         record->result.value_or(std::string()));
     result_.has_value = record->result.has_value();
 }
@@ -117,8 +113,44 @@ std::optional<once_result> once_machine::replay_of(const std::optional<record_vi
     return std::move(result_);
 }
 
+bool once_machine::ends_with(const std::optional<record_view>& record) {
+    if (!record || record->state == record_state::pending) return false;
+    on_record(record);
+    return true;
+}
+
+// Claims of other callers, or a claim that was not kept, may have been in between.
+bool once_machine::has_no_more_tries() {
+    return was_refused_ && ++refusals_ >= least_conflicts && time_.now() >= give_up_at_;
+}
+
+void once_machine::claim_again() {
+    next_ = claims_inside() ? step::work : step::claim;
+    if (was_refused_) pause_then(next_, longest_pause);
+}
+
+// A record ends before it is removed. So after a work, there was an end that this caller does not
+// know, and it must not begin the operation again.
+void once_machine::judge_missing() {
+    if (was_taken_over_ && !claims_inside())
+        throw error(errc::lost,
+                    "The record of the operation was removed while its work ran: `keep` was over, "
+                    "or the server has lost data. Look whether there is an effect, then call "
+                    "again.");
+    if (has_no_more_tries())
+        throw error(errc::protocol,
+                    "The record of the operation is not there after it was written; look for a "
+                    "trigger or a rule at the table pawl_once.");
+    claim_again();
+}
+
 void once_machine::judge_pending(const record_view& record) {
     if (record.is_own_claim && !claims_inside() && record.lease_left > duration{}) {
+        if (was_taken_over_)
+            throw error(errc::protocol,
+                        "The record of the operation did not change at its end; look for a "
+                        "trigger or a rule at the table pawl_once, and whether the connection "
+                        "counts the rows of an UPDATE.");
         on_grant(claim_grant{record.token, record.attempts});
         return;
     }
@@ -137,8 +169,8 @@ void once_machine::judge_pending(const record_view& record) {
         next_ = step::exhaust;
         return;
     }
-    next_ = claims_inside() ? step::work : step::claim;
-    if (was_refused_) pause_then(next_, longest_pause);
+    if (has_no_more_tries()) return end(once_state::running);
+    claim_again();
 }
 
 void once_machine::on_grant(const std::optional<claim_grant>& grant) {
@@ -150,7 +182,7 @@ void once_machine::on_grant(const std::optional<claim_grant>& grant) {
     token_ = grant->token;
     attempts_ = grant->attempts;
     safe_until_ = sent_ + options_.lease - drift(options_.lease);
-    conflicts_ = 0;
+    conflicts_ = refusals_ = 0;
     back_off_ = first_pause;
     next_ = step::work;
 }
@@ -184,7 +216,10 @@ void once_machine::on_done(std::string result, bool is_stored) {
     result_.has_value = is_stored;
 }
 
-void once_machine::on_rejected(std::string why) { end(once_state::failed, std::move(why)); }
+void once_machine::on_rejected(std::string why, bool is_stored) {
+    end(once_state::failed, std::move(why));
+    result_.has_value = is_stored;
+}
 
 void once_machine::on_given_up(duration pause) {
     end(once_state::running);
@@ -192,7 +227,7 @@ void once_machine::on_given_up(duration pause) {
 }
 
 void once_machine::on_taken_over() {
-    was_refused_ = true;
+    was_refused_ = was_taken_over_ = true;
     next_ = step::look;
 }
 

@@ -37,6 +37,8 @@ public:
     void on_record(const std::optional<record_view>& record);
     // Without a claim: the result of an operation that has ended, or was another request's.
     [[nodiscard]] std::optional<once_result> replay_of(const std::optional<record_view>& record);
+    // The record after a commit whose answer was an error: true if the operation has ended.
+    [[nodiscard]] bool ends_with(const std::optional<record_view>& record);
     // Nothing: the database says no more than that the claim was not granted.
     void on_grant(const std::optional<claim_grant>& grant);
     void on_exhausted() noexcept { next_ = step::look; }
@@ -63,7 +65,7 @@ public:
     // The ends of the work: its effect is recorded; it is rejected for good; it gave the claim up;
     // another caller has taken the operation over.
     void on_done(std::string result, bool is_stored);
-    void on_rejected(std::string why);
+    void on_rejected(std::string why, bool is_stored = true);
     void on_given_up(duration pause);
     void on_taken_over();
 
@@ -72,7 +74,10 @@ public:
 private:
     void end(once_state state, std::string text = {});
     void pause_then(step following, duration longest);
+    void judge_missing();
     void judge_pending(const record_view& record);
+    void claim_again();
+    [[nodiscard]] bool has_no_more_tries();
 
     const once_options options_;
     spi::runtime& time_;
@@ -82,8 +87,9 @@ private:
     time_point sent_{}, safe_until_{};
     duration pause_{}, back_off_;
     std::int64_t token_ = 0;
-    std::uint32_t attempts_ = 0, conflicts_ = 0;
-    bool was_refused_ = false;  // the last claim was not granted
+    std::uint32_t attempts_ = 0, conflicts_ = 0, refusals_ = 0;
+    bool was_refused_ = false;     // the last claim was not granted
+    bool was_taken_over_ = false;  // the work of the last claim could not end the record
     once_result result_{};
 };
 

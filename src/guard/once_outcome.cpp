@@ -10,14 +10,14 @@ namespace pawl::guard {
 namespace {
 
 std::optional<std::string> stored_result(const std::string& result, const once_options& options) {
-    if (result.size() > options.largest_result) return std::nullopt;
+    if (!is_stored(result, options)) return std::nullopt;
     return result;
 }
 
 }  // namespace
 
 void check_result(const std::string& result, const once_options& options) {
-    if (result.size() <= options.largest_result) return;
+    if (is_stored(result, options)) return;
     throw error(errc::bad_option, "The result of `once` has " + std::to_string(result.size()) +
                                       " bytes, and `largest_result` is " +
                                       std::to_string(options.largest_result) +

@@ -11,6 +11,9 @@ namespace pawl::guard {
 // Refuses a result that is too large for the transaction of its effect.
 void check_result(const std::string& result, const once_options& options);
 
+[[nodiscard]] inline bool is_stored(const std::string& text, const once_options& options) {
+    return text.size() <= options.largest_result;
+}
 [[nodiscard]] inline record_state claimed_state(const once_options& options) {
     return options.lease == duration{} ? record_state::done : record_state::pending;
 }

@@ -74,7 +74,7 @@ open_folder::open_folder(std::string path)
 void open_folder::lock(const std::string& name) {
     const auto lock_name = name + ".lock";
     for (;;) {
-        auto file = open(lock_name, O_RDONLY);
+        auto file = open(lock_name);
         if (!file.is_open() && errno == ENOENT) file = make(lock_name, name);
         if (!file.is_open() && errno == EEXIST) continue;
         if (!file.is_open()) fail(lock_name, "cannot be opened");
@@ -87,7 +87,7 @@ void open_folder::lock(const std::string& name) {
 }
 
 std::optional<std::string> open_folder::read(const std::string& name) {
-    const auto file = open(name, O_RDONLY);
+    const auto file = open(name);
     if (!file.is_open() && errno == ENOENT) return std::nullopt;
     if (!file.is_open()) fail(name, "cannot be opened");
     std::array<char, 64> bytes{};  // more than any token
@@ -125,8 +125,16 @@ void open_folder::sync_folder() {
     if (::fsync(folder_.number()) != 0) fail({}, "cannot be written to the disk");
 }
 
-open_file open_folder::open(const std::string& name, int flags) const {
-    return open_file(::openat(folder_.number(), name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW));
+// Without O_NONBLOCK, the open of a FIFO waits for its writer.
+open_file open_folder::open(const std::string& name) const {
+    open_file file(
+        ::openat(folder_.number(), name.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
+    struct stat status {};
+    if (file.is_open() && ::fstat(file.number(), &status) == 0 && !S_ISREG(status.st_mode))
+        throw error(errc::bad_option, path_ + "/" + name +
+                                          " is not an ordinary file, as it is beside a fenced "
+                                          "file; remove it, or choose another folder.");
+    return file;
 }
 
 // Without a file that it should be like, the mode follows the umask.

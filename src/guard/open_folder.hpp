@@ -47,7 +47,7 @@ public:
     void sync_folder() override;
 
 private:
-    [[nodiscard]] open_file open(const std::string& name, int flags) const;
+    [[nodiscard]] open_file open(const std::string& name) const;
     [[nodiscard]] open_file make(const std::string& name, const std::string& like) const;
     [[nodiscard]] bool leads_to(const std::string& name, const open_file& file) const;
     [[noreturn]] void fail(const std::string& name, const char* action) const;

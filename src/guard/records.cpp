@@ -33,8 +33,8 @@ std::vector<once_record> unfinished(connection& db, duration older_than, const o
 }
 
 std::vector<once_record> failed(connection& db, const once_position& after, std::uint32_t limit) {
-    // The lease of a failed attempt may not be over yet.
-    return list(db, record_state::failed, -std::chrono::hours(25), after, limit);
+    // The lease of a failed attempt may not be over yet, by years after a step of the clock.
+    return list(db, record_state::failed, -std::chrono::hours(24 * 36525), after, limit);
 }
 
 std::uint64_t purge(connection& db, std::uint32_t limit) {

@@ -12,5 +12,6 @@ namespace pawl::guard {
 [[nodiscard]] statement begin_statement(dialect spoken);
 [[nodiscard]] error open_transaction_error();
 [[nodiscard]] error ended_transaction_error();
+[[nodiscard]] error left_transaction_error();
 
 }  // namespace pawl::guard

@@ -4,6 +4,7 @@
 #include "sync_once.hpp"
 
 #include "once_outcome.hpp"
+#include "statements.hpp"
 #include "tables.hpp"
 
 #include <pawl/error.hpp>
@@ -162,12 +163,17 @@ void sync_once::reject_inside(const outcome& result) {
         return machine_.on_given_up(later->pause);
     transaction rejection(db_);
     if (!claim_inside() || !commit(rejection, result)) return machine_.on_taken_over();
-    machine_.on_rejected(std::get<rejected>(result).why);
+    const auto& why = std::get<rejected>(result).why;
+    machine_.on_rejected(why, is_stored(why, options_));
 }
 
-void sync_once::work_outside(const once_work& work) { record_outside(work(current())); }
+void sync_once::work_outside(const once_work& work) {
+    const auto result = work(current());
+    if (db_.in_transaction()) throw left_transaction_error();
+    record_outside(result);
+}
 
-// Repeats the statement: the effect has happened.
+// Repeats the statement, also after a stop: the effect has happened.
 void sync_once::record_outside(const outcome& result) {
     if (const auto* later = std::get_if<retry_after>(&result)) {
         db_.execute(record_.give_up(machine_.token(), later->pause));
@@ -180,13 +186,19 @@ void sync_once::record_outside(const outcome& result) {
             break;
         } catch (const conflict&) {
             if (!machine_.repeats_work()) throw;
-            pause();
+            pause_for(machine_.pause_time(), {});
+            machine_.on_pause_over();
         }
     }
     if (const auto* refusal = std::get_if<rejected>(&result))
-        return machine_.on_rejected(refusal->why);
+        return machine_.on_rejected(refusal->why, is_stored(refusal->why, options_));
     const auto& text = std::get<std::string>(result);
-    machine_.on_done(text, text.size() <= options_.largest_result);
+    machine_.on_done(text, is_stored(text, options_));
+}
+
+bool sync_once::has_ended() {
+    const auto answer = db_.execute(record_.look(machine_.claim_id()));
+    return machine_.ends_with(once_statements::read_record(answer));
 }
 
 // Gives the claim up. If it is not there any more, a commit whose answer was an error may have
@@ -195,7 +207,7 @@ void sync_once::after_failure(const std::exception_ptr& failure) {
     try {
         const auto give_up = record_.give_up(machine_.token(), {});
         const bool is_gone = machine_.claims_inside() || db_.execute(give_up).matched == 0;
-        if (std::exchange(is_committing_, false) && is_gone) return machine_.on_taken_over();
+        if (std::exchange(is_committing_, false) && is_gone && has_ended()) return;
     } catch (...) {  // the claim ends with its lease
     }
     std::rethrow_exception(failure);

@@ -41,6 +41,7 @@ private:
     [[nodiscard]] bool commit(transaction& effect, const outcome& result);
     void reject_inside(const outcome& result);
     void record_outside(const outcome& result);
+    [[nodiscard]] bool has_ended();
     void after_failure(const std::exception_ptr& failure);
 
     connection& db_;

@@ -45,23 +45,28 @@ std::string version_statement(dialect spoken, const table& made) {
            " ON CONFLICT (part) DO NOTHING;\n";
 }
 
-// The columns of a table in one value; NULL if there is no such table.
+// The columns of a table in one value, and what it is if its rows are not those of an ordinary
+// table; NULL if there is no such table.
 statement columns_statement(dialect spoken, const table& needed) {
     const std::string name(needed.name);
     if (spoken == dialect::postgres)
         return {
             "SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' "
-            "ORDER BY attname) FROM pg_catalog.pg_attribute WHERE attrelid = to_regclass($1) "
+            "ORDER BY attname) || CASE max(relpersistence::text) WHEN 't' THEN ', temporary' "
+            "WHEN 'u' THEN ', unlogged' ELSE '' END FROM pg_catalog.pg_attribute "
+            "JOIN pg_catalog.pg_class c ON c.oid = attrelid WHERE attrelid = to_regclass($1) "
             "AND attnum > 0 AND NOT attisdropped",
             {name}};
     // MariaDB adds a display width to integers.
     if (spoken == dialect::mysql)
         return {
-            "SELECT GROUP_CONCAT(CONCAT(column_name, ' ', IF(column_type LIKE '%int(%', "
+            "SELECT CONCAT(GROUP_CONCAT(CONCAT(column_name, ' ', IF(column_type LIKE '%int(%', "
             "data_type, column_type), IF(column_key = 'PRI', ' key', '')) "
-            "ORDER BY column_name SEPARATOR ', ') FROM information_schema.columns "
-            "WHERE table_schema = DATABASE() AND table_name = ?",
-            {name}};
+            "ORDER BY column_name SEPARATOR ', '), (SELECT IF(engine = 'InnoDB', '', "
+            "CONCAT(', ', engine)) FROM information_schema.tables "
+            "WHERE table_schema = DATABASE() AND table_name = ?)) "
+            "FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = ?",
+            {name, name}};
     return {
         "SELECT group_concat(name || ' ' || type || CASE WHEN pk > 0 THEN ' key' ELSE '' END, "
         "', ') FROM (SELECT name, type, pk FROM pragma_table_info(?1) ORDER BY name)",
@@ -86,7 +91,7 @@ void judge_columns(dialect spoken, const table& needed, const rows& answer) {
                       "`pawl schema --guard --on URL`, or call make_tables.");
     if (columns != needed.columns[index_of(spoken)])
         throw refusal(needed,
-                      "has other columns than Pawl makes (" + columns +
+                      "has another form than Pawl makes (" + columns +
                           "); rename it, and run the output of `pawl schema --guard --on URL`.");
 }
 

@@ -27,6 +27,12 @@ error ended_transaction_error() {
             "continue after a conflict."};
 }
 
+error left_transaction_error() {
+    return {errc::unsupported,
+            "The work of `at_least_once` has left a transaction open, in which the end of its "
+            "record could be rolled back; commit it in the work, or use `once`."};
+}
+
 transaction::transaction(connection& db) : db_(db) {
     if (db.in_transaction()) throw open_transaction_error();
     db.execute(begin_statement(db.dialect()));

@@ -235,4 +235,16 @@ TEST(FencedFile, RefusesFileSystemsOfSeveralHosts) {
     EXPECT_EQ(on(0xef53), "nothing was refused") << "ext4";
 }
 
+// Another user of the folder has put a FIFO in the place of a file: an open would wait for ever.
+TEST(FencedFile, DoesNotWaitForAFifo) {
+    for (const auto* beside : {".fence", ".lock"}) {
+        const support::temp_folder folder;
+        const fenced_file file(folder.file("report"));
+        ASSERT_EQ(::mkfifo(folder.file("report" + std::string(beside)).c_str(), 0666), 0);
+        const auto sentence =
+            refusal_of([&] { (void)file.write("text", fencing_token(1)); }, pawl::errc::bad_option);
+        EXPECT_THAT(sentence, HasSubstr(beside));
+    }
+}
+
 }  // namespace

@@ -5,6 +5,8 @@
 // does after a conflict.
 #include <guard/once_machine.hpp>
 
+#include <pawl/error.hpp>
+
 #include <gtest/gtest.h>
 
 namespace guard_tests {
@@ -150,6 +152,60 @@ TEST(OnceMachine, EndsWhatHasNoAttemptsLeft) {
     EXPECT_EQ(machine.token(), 5);
     machine.on_exhausted();
     EXPECT_EQ(machine.next(), step::look);
+}
+
+// Interleaving: another caller took over and gave up, and the answer to the next claim is lost: the
+// look finds that claim, and the work begins again.
+TEST(OnceMachine, KnowsItsNextClaimAfterATakeOver) {
+    set_time time;
+    once_machine machine({.wait = 5s}, time);
+    machine.on_record(std::nullopt);
+    (void)machine.begin_claim();
+    machine.on_grant(claim_grant{7, 1});
+    machine.on_taken_over();
+    machine.on_record(pending(0s, 2));
+    ASSERT_EQ(machine.next(), step::pause);
+    machine.on_pause_over();
+    ASSERT_EQ(machine.next(), step::claim);
+    (void)machine.begin_claim();
+    machine.on_grant(std::nullopt);
+    auto own = pending(30s, 3);
+    own.is_own_claim = true;
+    machine.on_record(own);
+    EXPECT_EQ(machine.next(), step::work);
+    EXPECT_EQ(machine.number(), 3U);
+}
+
+// Interleaving: a claim that changes nothing, a look that finds nothing, and so on: a trigger drops
+// the writes, or others always come first.
+TEST(OnceMachine, DoesNotClaimForEver) {
+    for (const bool is_kept : {true, false}) {
+        set_time time;
+        once_machine machine({.wait = 5s}, time);
+        const auto began = time.present;
+        bool is_refused = false;
+        while (machine.next() != step::end && !is_refused) {
+            ASSERT_LT(time.present, began + 7s);
+            if (machine.next() == step::claim) {
+                (void)machine.begin_claim();
+                machine.on_grant(std::nullopt);
+            } else if (machine.next() == step::pause) {
+                time.present += machine.pause_time();
+                machine.on_pause_over();
+            } else {
+                ASSERT_EQ(machine.next(), step::look);
+                try {
+                    machine.on_record(is_kept ? std::optional(pending(0s)) : std::nullopt);
+                } catch (const pawl::error& refused) {
+                    EXPECT_EQ(refused.reason(), pawl::errc::protocol);
+                    is_refused = true;
+                }
+            }
+        }
+        EXPECT_GE(time.present, began + 5s);
+        EXPECT_EQ(is_refused, !is_kept);
+        EXPECT_TRUE(!is_kept || machine.result().state == once_state::running);
+    }
 }
 
 }  // namespace

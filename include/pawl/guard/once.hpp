@@ -11,8 +11,9 @@
 // The record of an operation is a row of the table pawl_once in the program's own database. All
 // functions are thread-safe for different connections, and block. They throw errc::bad_option for
 // arguments out of range, errc::unsupported inside an open transaction, errc::refused if the table
-// is not as Pawl makes it, and database_error. After an error of the connection, call again with
-// the same key on a new one: the record tells what has happened.
+// is not as Pawl makes it, errc::protocol if it keeps no writes, errc::lost if the record was
+// removed while the work ran, and database_error. After an error of the connection, call again
+// with the same key on a new one: the record tells what has happened.
 //
 // Cancellation: stopping `cancel` ends a wait for another attempt, or for the lock, with
 // errc::cancelled. It does not end the work or a statement.
@@ -49,7 +50,8 @@ once_result once(connection& db, const once_key& operation, const once_options& 
 // and the record, or if the work takes longer than the lease. It is at most one if the outside
 // refuses a repetition by `attempt::key`, for as long as callers repeat. If the outside checks
 // `attempt::token`, an attempt that was replaced cannot overwrite its successor. If the work
-// throws, the claim is given up, and the exception passes. A result that is too large is not kept:
+// throws, the claim is given up, and the exception passes. A transaction that the work has left
+// open is errc::unsupported, and the record does not end. A result that is too large is not kept:
 // `once_result::has_value` is then false.
 once_result at_least_once(connection& db, const once_key& operation, const once_options& options,
                           const once_work& work, std::stop_token cancel = {});

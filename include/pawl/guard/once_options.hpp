@@ -93,7 +93,7 @@ enum class once_state : std::uint8_t {
 struct [[nodiscard]] once_result {
     once_state state = once_state::running;  // how the call has ended
     std::string value{};                     // the work's result; after `failed` the reason
-    bool has_value = true;  // false: the result was larger than `largest_result`, and is not stored
+    bool has_value = true;  // false: the value was larger than `largest_result`, and is not stored
     duration retry_in{};    // after `running`: when the next try is useful
 
     // True: the effect exists.

@@ -71,7 +71,7 @@ asio::awaitable<rows> async_mysql_connection::run_text(const statement& to_run) 
     co_await drive(store, store_on);
     const std::unique_ptr<MYSQL_RES, decltype(&::mysql_free_result)> owned(stored,
                                                                            &::mysql_free_result);
-    co_return text_rows_of(handle_, stored);
+    co_return text_rows_of(handle_, stored, to_run.text);
 }
 
 asio::awaitable<rows> async_mysql_connection::run_prepared(const statement& to_run) {

@@ -13,7 +13,7 @@ rows run_text(MYSQL* handle, const std::string& text) {
     if (::mysql_real_query(handle, text.data(), text.size()) != 0) throw_mysql_failure(handle);
     const std::unique_ptr<MYSQL_RES, decltype(&::mysql_free_result)> stored(
         ::mysql_store_result(handle), &::mysql_free_result);
-    return text_rows_of(handle, stored.get());
+    return text_rows_of(handle, stored.get(), text);
 }
 
 rows run_prepared(MYSQL* handle, const statement& to_run) {

@@ -44,15 +44,23 @@ value mysql_value(const MYSQL_FIELD& column, std::string text) {
     return text;
 }
 
-// "Rows matched: 3  Changed: 0  Warnings: 0", for an UPDATE: the affected rows are the changed
-// ones.
-std::uint64_t matched_rows(MYSQL* connection) {
-    static constexpr std::string_view label = "Rows matched: ";
+bool is_update(std::string_view text) {
+    static constexpr std::string_view word = "update";
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    return std::ranges::equal(text.substr(0, word.size()), word,
+                              [](char a, char b) { return (a | ' ') == b; });
+}
+
+// "Rows matched: 3  Changed: 0  Warnings: 0", in the language of the session: the affected rows of
+// an UPDATE are the changed ones.
+std::uint64_t matched_rows(MYSQL* connection, std::string_view text) {
     const char* told = ::mysql_info(connection);
-    const std::string_view info(told == nullptr ? "" : told);
+    std::string_view info(told == nullptr ? "" : told);
     std::uint64_t count = ::mysql_affected_rows(connection);
-    if (info.starts_with(label))
-        std::from_chars(info.data() + label.size(), info.data() + info.size(), count);
+    if (is_update(text) || info.starts_with("Rows matched: ")) {
+        info.remove_prefix(std::min(info.find_first_of("0123456789"), info.size()));
+        std::from_chars(info.data(), info.data() + info.size(), count);
+    }
     return count == ~std::uint64_t{0} ? 0 : count;
 }
 
@@ -72,11 +80,11 @@ bool is_in_mysql_transaction(MYSQL* connection) noexcept {
     return (status & SERVER_STATUS_IN_TRANS) != 0 || (status & SERVER_STATUS_AUTOCOMMIT) == 0;
 }
 
-rows text_rows_of(MYSQL* connection, MYSQL_RES* stored) {
+rows text_rows_of(MYSQL* connection, MYSQL_RES* stored, std::string_view text) {
     rows answer;
     if (stored == nullptr) {
         if (::mysql_errno(connection) != 0) throw_mysql_failure(connection);
-        answer.matched = matched_rows(connection);
+        answer.matched = matched_rows(connection, text);
         return answer;
     }
     const MYSQL_FIELD* columns = ::mysql_fetch_fields(stored);
@@ -160,7 +168,7 @@ std::vector<value> mysql_prepared::read_row(std::vector<field>& fields) {
 rows mysql_prepared::read() {
     rows answer;
     if (!has_rows()) {
-        answer.matched = matched_rows(connection_);
+        answer.matched = matched_rows(connection_, to_run_.text);
         return answer;
     }
     const std::unique_ptr<MYSQL_RES, decltype(&::mysql_free_result)> described(

@@ -17,7 +17,7 @@ namespace pawl::guard {
 // Throw `conflict` or another database_error.
 [[noreturn]] void throw_mysql_failure(MYSQL* connection);
 // The rows of the result that was stored, or those that the statement matched.
-[[nodiscard]] rows text_rows_of(MYSQL* connection, MYSQL_RES* stored);
+[[nodiscard]] rows text_rows_of(MYSQL* connection, MYSQL_RES* stored, std::string_view text);
 // True: the error of the connection is one that repeats the transaction.
 [[nodiscard]] bool is_mysql_conflict(unsigned number) noexcept;
 [[nodiscard]] bool is_in_mysql_transaction(MYSQL* connection) noexcept;

@@ -61,8 +61,7 @@ asio::awaitable<rows> async_postgres_connection::execute(const statement& to_run
 }
 
 bool async_postgres_connection::in_transaction() const noexcept {
-    const auto status = ::PQtransactionStatus(handle_);
-    return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
+    return is_in_postgres_transaction(handle_);
 }
 
 }  // namespace pawl::guard

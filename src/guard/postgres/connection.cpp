@@ -16,8 +16,7 @@ rows postgres_connection::execute(const statement& to_run) {
 }
 
 bool postgres_connection::in_transaction() const noexcept {
-    const auto status = ::PQtransactionStatus(handle_);
-    return status == PQTRANS_INTRANS || status == PQTRANS_INERROR;
+    return is_in_postgres_transaction(handle_);
 }
 
 }  // namespace pawl::guard

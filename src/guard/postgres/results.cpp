@@ -60,6 +60,11 @@ void throw_postgres_failure(PGconn* connection) {
                          ::PQstatus(connection) != CONNECTION_OK);
 }
 
+bool is_in_postgres_transaction(const PGconn* connection) noexcept {
+    const auto status = ::PQtransactionStatus(connection);
+    return status != PQTRANS_IDLE && status != PQTRANS_UNKNOWN;
+}
+
 rows rows_of(PGconn* connection, const PGresult* result, std::string_view text) {
     const auto status = ::PQresultStatus(result);
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {

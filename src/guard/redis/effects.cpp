@@ -12,6 +12,8 @@
 namespace pawl::guard {
 namespace {
 
+constexpr std::size_t most_words = 7000;  // Lua's stack has 8000 places
+
 // The script of an effect, with the effect's text in the place of the line that stands for it.
 std::string with_effect(const std::string& effect) {
     static constexpr std::string_view line = "return \"the effect\"";
@@ -31,6 +33,10 @@ effect_call redis_effect::operator()(std::vector<std::string> keys,
                                           " keys, and this call names " +
                                           std::to_string(keys.size()) +
                                           "; name each key of the effect once.");
+    if (keys.size() > most_words || arguments.size() > most_words)
+        throw error(errc::bad_option, "The effect has " + std::to_string(keys.size()) +
+                                          " keys and " + std::to_string(arguments.size()) +
+                                          " arguments; each may be up to 7000.");
     return {.effect = this, .keys = std::move(keys), .arguments = script<void>::texts(arguments)};
 }
 

@@ -103,9 +103,9 @@ void once_course::on_end(const redis_reply& reply) {
         return machine_.on_given_up(later->pause);
     if (!is_changed(reply, keys_.record)) return machine_.on_taken_over();
     if (const auto* refusal = std::get_if<rejected>(&ending_))
-        return machine_.on_rejected(refusal->why);
+        return machine_.on_rejected(refusal->why, kept(refusal->why, options_).has_value());
     const auto& text = std::get<std::string>(ending_);
-    machine_.on_done(text, text.size() <= options_.largest_result);
+    machine_.on_done(text, kept(text, options_).has_value());
 }
 
 script_call once_course::failure_call() const {
@@ -122,6 +122,7 @@ bool once_course::on_failure(const redis_reply& reply) {
 
 script_call finish_call(const attempt& claimed, const outcome& answer,
                         const once_options& options) {
+    check_once({claimed.key(), {}, claimed.scope()}, options, false);
     const once_keys keys(claimed.scope(), claimed.key());
     const auto token = token_of(claimed);
     if (const auto* later = std::get_if<retry_after>(&answer))

@@ -18,7 +18,7 @@ struct finalize {
 using prepared_statement = std::unique_ptr<sqlite3_stmt, finalize>;
 
 [[noreturn]] void throw_sqlite_failure(sqlite3* handle) {
-    const int code = ::sqlite3_errcode(handle);
+    const int code = ::sqlite3_errcode(handle) & 0xff;  // the connection may use extended codes
     const std::string sentence = ::sqlite3_errmsg(handle);
     const auto number = std::to_string(::sqlite3_extended_errcode(handle));
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED) throw conflict(sentence, number);

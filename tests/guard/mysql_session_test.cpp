@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSL-1.0
+// Copyright (c) 2026 The Pawl authors
+
+// Sessions of MariaDB and MySQL that are set up in an unusual way.
+#include "test_database.hpp"
+
+#include <pawl/error.hpp>
+#include <pawl/guard/schema.hpp>
+
+namespace guard_tests {
+namespace {
+
+using namespace std::string_literals;
+
+class MysqlSession : public testing::Test {
+protected:
+    const std::unique_ptr<test_database> database = make_mariadb({});
+    const std::unique_ptr<open_connection> opened = database->connect();
+};
+
+// The server says "Rows matched: 1" in the language of the session.
+TEST_F(MysqlSession, CountsMatchedRowsInEachLanguage) {
+    opened->run("CREATE TABLE facts(id BIGINT, name VARCHAR(9))");
+    opened->run("INSERT INTO facts VALUES(1, 'one'), (2, 'two'), (3, 'two')");
+    for (const auto* language : {"en_US", "de_DE", "zh_CN", "ja_JP", "ru_RU", "fr_FR", "cs_CZ",
+                                 "ka_GE", "hi_IN", "sv_SE", "it_IT", "uk_UA"}) {
+        opened->run("SET SESSION lc_messages = '"s + language + "'");
+        EXPECT_EQ(opened->run("UPDATE facts SET name = 'two' WHERE id > 1").matched, 2U)
+            << language;
+        EXPECT_EQ(opened->run("UPDATE facts SET name = 'two' WHERE id > ?", {1}).matched, 2U)
+            << language;
+        EXPECT_EQ(opened->run("INSERT IGNORE INTO facts SELECT * FROM facts WHERE id = 1").matched,
+                  1U)
+            << language;
+        opened->run("DELETE FROM facts WHERE id = 1 LIMIT 1");
+    }
+}
+
+// Another engine has no transactions: an effect that is rolled back would stay in the record.
+TEST_F(MysqlSession, RefusesARecordInAnotherEngine) {
+    guard::make_tables(opened->view());
+    opened->run("ALTER TABLE pawl_once ENGINE = MyISAM");
+    try {
+        guard::check_tables(opened->view());
+        FAIL() << "it was not refused";
+    } catch (const pawl::error& refused) {
+        EXPECT_EQ(refused.reason(), pawl::errc::refused);
+        EXPECT_NE(std::string(refused.what()).find("MyISAM"), std::string::npos) << refused.what();
+    }
+    opened->run("ALTER TABLE pawl_once ENGINE = InnoDB");
+    guard::check_tables(opened->view());
+}
+
+}  // namespace
+}  // namespace guard_tests
