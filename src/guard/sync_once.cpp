@@ -4,24 +4,12 @@
 #include "sync_once.hpp"
 
 #include "once_outcome.hpp"
+#include "pause.hpp"
 #include "tables.hpp"
 
-#include <pawl/error.hpp>
-
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 namespace pawl::guard {
-
-void pause_for(duration time, const std::stop_token& cancel) {
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock(mutex);
-    stopped.wait_for(lock, cancel, time, [] { return false; });
-    if (cancel.stop_requested())
-        throw error(errc::cancelled, "The wait for the operation was cancelled.");
-}
 
 sync_once::sync_once(connection& db, const once_key& operation, const once_options& options,
                      std::stop_token cancel, std::stop_token lost)

@@ -52,7 +52,4 @@ private:
     bool is_committing_ = false;  // the answer to a commit may be an error of the connection
 };
 
-// Waits for this time, or throws errc::cancelled.
-void pause_for(duration time, const std::stop_token& cancel);
-
 }  // namespace pawl::guard
