@@ -5,7 +5,7 @@
 #include "async_rollback.hpp"
 #include "async_runner.hpp"
 #include "once_outcome.hpp"
-#include "statements.hpp"
+#include "transaction_statements.hpp"
 
 namespace pawl::guard {
 

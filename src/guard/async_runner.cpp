@@ -6,8 +6,8 @@
 #include "async_pause.hpp"
 #include "async_rollback.hpp"
 #include "once_outcome.hpp"
-#include "statements.hpp"
 #include "tables.hpp"
+#include "transaction_statements.hpp"
 
 #include <utility>
 
@@ -260,7 +260,7 @@ asio::awaitable<void> async_runner::record_outside(const outcome& result) {
     }
 }
 
-// As sync_once::after_failure.
+// As sync_runner::after_failure.
 asio::awaitable<void> async_runner::after_failure(std::exception_ptr failure) {
     try {
         const auto give_up = record_.give_up(machine_.token(), {});

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "once_outcome.hpp"
-#include "sync_once.hpp"
+#include "sync_runner.hpp"
 
 namespace pawl::guard {
 namespace {
@@ -16,19 +16,19 @@ std::int64_t token_of(const attempt& claimed) {
 
 once_result once(connection& db, const once_key& operation, const once_options& options,
                  const once_work& work, std::stop_token cancel) {
-    return sync_once(db, operation, options, std::move(cancel)).run(work, true);
+    return sync_runner(db, operation, options, std::move(cancel)).run(work, true);
 }
 
 once_result at_least_once(connection& db, const once_key& operation, const once_options& options,
                           const once_work& work, std::stop_token cancel) {
     check_outside(options);
-    return sync_once(db, operation, options, std::move(cancel)).run(work, false);
+    return sync_runner(db, operation, options, std::move(cancel)).run(work, false);
 }
 
 once_claim claim(connection& db, const once_key& operation, const once_options& options,
                  std::stop_token cancel) {
     check_outside(options);
-    return sync_once(db, operation, options, std::move(cancel)).claim();
+    return sync_runner(db, operation, options, std::move(cancel)).claim();
 }
 
 bool finish(connection& db, const attempt& claimed, const outcome& result,
