@@ -185,7 +185,7 @@ asio::awaitable<void> async_runner::work_inside(const async_once_work& work) {
     }
     const auto state = co_await asio::this_coro::cancellation_state;
     if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
-    if (db_.in_transaction()) co_await roll_back(db_);
+    co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
     if (!result) co_return;
     if (machine_.claims_inside())
@@ -208,7 +208,7 @@ asio::awaitable<void> async_runner::reject_inside(const outcome& result) {
     }
     const auto state = co_await asio::this_coro::cancellation_state;
     if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
-    if (db_.in_transaction()) co_await roll_back(db_);
+    co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
 }
 

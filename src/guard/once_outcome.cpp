@@ -3,18 +3,11 @@
 
 #include "once_outcome.hpp"
 
+#include "once_machine.hpp"
+
 #include <pawl/error.hpp>
 
 namespace pawl::guard {
-
-namespace {
-
-std::optional<std::string> stored_result(const std::string& result, const once_options& options) {
-    if (result.size() > options.largest_result) return std::nullopt;
-    return result;
-}
-
-}  // namespace
 
 void check_result(const std::string& result, const once_options& options) {
     if (result.size() <= options.largest_result) return;
@@ -33,6 +26,25 @@ std::optional<statement> final_statement(const once_statements& record, std::int
         return record.finish(token, from, record_state::failed,
                              stored_result(refusal->why, options));
     return std::nullopt;
+}
+
+std::optional<std::string> stored_result(const std::string& result, const once_options& options) {
+    if (result.size() > options.largest_result) return std::nullopt;
+    return result;
+}
+
+statement finish_statement(dialect spoken, const attempt& claimed, const outcome& result,
+                           const once_options& options) {
+    check_outside(options);
+    if (const auto* later = std::get_if<retry_after>(&result))
+        return give_up_statement(spoken, claimed, later->pause);
+    const once_statements record(spoken, {claimed.key(), {}, claimed.scope()}, options);
+    return *final_statement(record, token_of(claimed), result, options);
+}
+
+statement give_up_statement(dialect spoken, const attempt& claimed, duration pause) {
+    const once_statements record(spoken, {claimed.key(), {}, claimed.scope()}, {});
+    return record.give_up(token_of(claimed), pause);
 }
 
 }  // namespace pawl::guard
