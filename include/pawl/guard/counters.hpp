@@ -21,9 +21,10 @@ namespace pawl::guard {
 
 // For `subtract`.
 struct subtract_options {
-    std::int64_t floor = 0;  // the counter never becomes smaller by this step
-    duration keep =
-        std::chrono::hours(1);  // how long the server remembers the step's id; from 1 ms
+    // The counter never becomes smaller by this step.
+    std::int64_t floor = 0;
+    // How long the server remembers the step's id: 1 ms to 366 days.
+    duration keep = std::chrono::hours(1);
 };
 
 // For `add`.
