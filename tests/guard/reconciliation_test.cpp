@@ -15,7 +15,6 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
-#include <set>
 
 namespace guard_tests {
 namespace {

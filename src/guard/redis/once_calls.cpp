@@ -11,7 +11,6 @@
 #include <pawl/error.hpp>
 
 #include <charconv>
-#include <utility>
 
 namespace pawl::guard::redis {
 namespace {
