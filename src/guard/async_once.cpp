@@ -5,7 +5,7 @@
 #include "async_rollback.hpp"
 #include "async_runner.hpp"
 #include "once_outcome.hpp"
-#include "statements.hpp"
+#include "transaction_statements.hpp"
 
 namespace pawl::guard {
 
@@ -39,7 +39,7 @@ asio::awaitable<once_result> work_alone(async_connection& db, const once_key& op
     }
     const auto state = co_await asio::this_coro::cancellation_state;
     if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
-    if (is_inside && db.in_transaction()) co_await roll_back(db);
+    if (is_inside) co_await roll_back(db);
     if (failure) std::rethrow_exception(failure);
     co_return lone_result(result);
 }
@@ -79,11 +79,6 @@ asio::awaitable<once_result> run_guarded(client& locks, async_connection& db, st
     else
         result = co_await work_alone(db, operation, work, is_inside, std::move(lost));
     co_return result;
-}
-
-once_key key_of_attempt(const attempt& claimed) { return {claimed.key(), {}, claimed.scope()}; }
-std::int64_t token_of_attempt(const attempt& claimed) {
-    return static_cast<std::int64_t>(claimed.token().value());
 }
 
 }  // namespace
@@ -129,20 +124,13 @@ asio::awaitable<once_claim> async_claim(async_connection& db, once_key operation
 
 asio::awaitable<bool> async_finish(async_connection& db, const attempt& claimed,
                                    const outcome& result, once_options options) {
-    check_once(key_of_attempt(claimed), options, false);
-    check_outside(options);
-    const once_statements record(db.dialect(), key_of_attempt(claimed), options);
-    const auto* later = std::get_if<retry_after>(&result);
-    const auto last = later != nullptr
-                          ? record.give_up(token_of_attempt(claimed), later->pause)
-                          : *final_statement(record, token_of_attempt(claimed), result, options);
-    const rows answer = co_await db.execute(last);
+    const auto update = finish_statement(db.dialect(), claimed, result, options);
+    const rows answer = co_await db.execute(update);
     co_return answer.matched == 1;
 }
 
 asio::awaitable<bool> async_give_up(async_connection& db, const attempt& claimed, duration pause) {
-    const once_statements record(db.dialect(), key_of_attempt(claimed), {});
-    const auto update = record.give_up(token_of_attempt(claimed), pause);
+    const auto update = give_up_statement(db.dialect(), claimed, pause);
     const rows answer = co_await db.execute(update);
     co_return answer.matched == 1;
 }

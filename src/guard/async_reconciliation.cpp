@@ -7,7 +7,6 @@
 #include "reconcile_pass.hpp"
 #include "tables.hpp"
 
-#include <pawl/error.hpp>
 #include <pawl/guard/async_fence.hpp>
 
 #include <boost/asio/this_coro.hpp>

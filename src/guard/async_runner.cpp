@@ -6,8 +6,8 @@
 #include "async_pause.hpp"
 #include "async_rollback.hpp"
 #include "once_outcome.hpp"
-#include "statements.hpp"
 #include "tables.hpp"
+#include "transaction_statements.hpp"
 
 #include <utility>
 
@@ -185,7 +185,7 @@ asio::awaitable<void> async_runner::work_inside(const async_once_work& work) {
     }
     const auto state = co_await asio::this_coro::cancellation_state;
     if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
-    if (db_.in_transaction()) co_await roll_back(db_);
+    co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
     if (!result) co_return;
     if (machine_.claims_inside())
@@ -208,7 +208,7 @@ asio::awaitable<void> async_runner::reject_inside(const outcome& result) {
     }
     const auto state = co_await asio::this_coro::cancellation_state;
     if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
-    if (db_.in_transaction()) co_await roll_back(db_);
+    co_await roll_back(db_);
     if (failure) std::rethrow_exception(failure);
 }
 
@@ -262,7 +262,7 @@ asio::awaitable<void> async_runner::record_outside(const outcome& result) {
     }
 }
 
-// As sync_once::after_failure.
+// As sync_runner::after_failure.
 asio::awaitable<void> async_runner::after_failure(std::exception_ptr failure) {
     try {
         const auto give_up = record_.give_up(machine_.token(), {});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Drives the protocol of `once` over a connection for coroutines: as sync_once, step by step.
+// Drives the protocol of `once` over a connection for coroutines: as sync_runner, step by step.
 #pragma once
 
 #include "once_machine.hpp"

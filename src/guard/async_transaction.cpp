@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 #include "async_rollback.hpp"
-#include "statements.hpp"
+#include "transaction_statements.hpp"
 
 #include <exception>
 

@@ -3,7 +3,7 @@
 
 // The lock in front of the record.
 #include "guarded.hpp"
-#include "sync_once.hpp"
+#include "sync_runner.hpp"
 
 namespace pawl::guard {
 namespace {
@@ -24,7 +24,7 @@ once_result run_guarded(blocking::client& locks, connection& db, std::string_vie
     check_once(operation, options, db.in_transaction());
     const auto give_up_at = end_of_wait(options);
     if (uses(options, layers::record)) {
-        sync_once first_look(db, operation, options, cancel);
+        sync_runner first_look(db, operation, options, cancel);
         if (auto known = first_look.replay()) return *std::move(known);
     }
     const auto lock = acquire_in_front(locks, name, options, cancel);
@@ -32,7 +32,7 @@ once_result run_guarded(blocking::client& locks, connection& db, std::string_vie
     const auto lost = *lock ? lock->lost() : std::stop_token();
     if (!uses(options, layers::record)) return work_alone(db, operation, work, is_inside, lost);
     const auto rest = with_rest_of_wait(options, give_up_at);
-    return sync_once(db, operation, rest, std::move(cancel), lost).run(work, is_inside);
+    return sync_runner(db, operation, rest, std::move(cancel), lost).run(work, is_inside);
 }
 
 }  // namespace

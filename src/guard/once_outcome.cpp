@@ -3,18 +3,11 @@
 
 #include "once_outcome.hpp"
 
+#include "once_machine.hpp"
+
 #include <pawl/error.hpp>
 
 namespace pawl::guard {
-
-namespace {
-
-std::optional<std::string> stored_result(const std::string& result, const once_options& options) {
-    if (!is_stored(result, options)) return std::nullopt;
-    return result;
-}
-
-}  // namespace
 
 void check_result(const std::string& result, const once_options& options) {
     if (is_stored(result, options)) return;
@@ -33,6 +26,27 @@ std::optional<statement> final_statement(const once_statements& record, std::int
         return record.finish(token, from, record_state::failed,
                              stored_result(refusal->why, options));
     return std::nullopt;
+}
+
+std::optional<std::string> stored_result(const std::string& result, const once_options& options) {
+    if (!is_stored(result, options)) return std::nullopt;
+    return result;
+}
+
+statement finish_statement(dialect spoken, const attempt& claimed, const outcome& result,
+                           const once_options& options) {
+    const once_key operation(claimed.key(), {}, claimed.scope());
+    check_once(operation, options, false);
+    check_outside(options);
+    if (const auto* later = std::get_if<retry_after>(&result))
+        return give_up_statement(spoken, claimed, later->pause);
+    const once_statements record(spoken, operation, options);
+    return *final_statement(record, token_of(claimed), result, options);
+}
+
+statement give_up_statement(dialect spoken, const attempt& claimed, duration pause) {
+    const once_statements record(spoken, {claimed.key(), {}, claimed.scope()}, {});
+    return record.give_up(token_of(claimed), pause);
 }
 
 }  // namespace pawl::guard

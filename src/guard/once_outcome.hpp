@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// What the work's answer means for the record: common to both drivers.
+// What the work's answer means for the record: common to the drivers.
 #pragma once
 
 #include "once_statements.hpp"
@@ -22,5 +22,16 @@ void check_result(const std::string& result, const once_options& options);
 [[nodiscard]] std::optional<statement> final_statement(const once_statements& record,
                                                        std::int64_t token, const outcome& result,
                                                        const once_options& options);
+// The result as a record keeps it: nothing for one that is too large.
+[[nodiscard]] std::optional<std::string> stored_result(const std::string& result,
+                                                       const once_options& options);
+
+// For the steps by hand. Refuses a lease of 0.
+[[nodiscard]] statement finish_statement(dialect spoken, const attempt& claimed,
+                                         const outcome& result, const once_options& options);
+[[nodiscard]] statement give_up_statement(dialect spoken, const attempt& claimed, duration pause);
+[[nodiscard]] inline std::int64_t token_of(const attempt& claimed) noexcept {
+    return static_cast<std::int64_t>(claimed.token().value());
+}
 
 }  // namespace pawl::guard

@@ -139,7 +139,7 @@ reconcile_report reconcile_pass::end(reconcile_end how) {
     return std::move(report_);
 }
 
-// 5 ms, doubled each time; half of it is random.
+// 10 ms, doubled each time; half of it is random.
 std::optional<duration> conflict_pauses::next() {
     if (++conflicts_ > most_conflicts) return std::nullopt;
     std::array<std::byte, 1> random{};

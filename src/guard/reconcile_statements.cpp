@@ -58,7 +58,7 @@ std::vector<reconcile_run> runs_of(const rows& answer) {
     } catch (const std::logic_error&) {
         throw error(errc::protocol,
                     "A row of pawl_reconcile is not as Pawl writes it; compare the table with the "
-                    "output of `pawl schema`.");
+                    "output of `pawl schema --guard`.");
     }
     return runs;
 }

@@ -3,15 +3,13 @@
 
 #include <pawl/guard/reconciliation.hpp>
 
+#include "pause.hpp"
 #include "reconcile_pass.hpp"
 #include "tables.hpp"
 
-#include <pawl/error.hpp>
 #include <pawl/guard/fence.hpp>
 #include <pawl/guard/transaction.hpp>
 
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 namespace pawl::guard {
@@ -34,14 +32,6 @@ private:
     std::stop_callback<stop_source_call> first_, second_;
 };
 
-// Returns earlier after a stop.
-void wait_for(duration time, const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock(mutex);
-    stopped.wait_for(lock, stop, time, [] { return false; });
-}
-
 class sync_pass {
 public:
     sync_pass(connection& db, reconcile_pass& pass, std::stop_token stop)
@@ -63,7 +53,7 @@ public:
 
     void repair_all(const std::vector<std::string>& keys, const repair_key& repair) {
         for (const auto& key : keys) {
-            wait_for(pass_.pause_before_repair(spi::real_runtime().now()), stop_);
+            pause_until_stop(pass_.pause_before_repair(spi::real_runtime().now()), stop_);
             if (stop_.stop_requested()) return;
             repair_one(key, repair);
         }
@@ -83,7 +73,7 @@ private:
             } catch (const conflict&) {
                 const auto pause = pauses.next();
                 if (!pause) throw;
-                wait_for(*pause, {});
+                pause_until_stop(*pause, {});
             }
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "statements.hpp"
+#include "transaction_statements.hpp"
 
 #include <pawl/guard/transaction.hpp>
 

@@ -5,7 +5,6 @@
 #include "reconcile_fixture.hpp"
 
 #include <pawl/client.hpp>
-#include <pawl/error.hpp>
 #include <pawl/guard/async_reconciliation.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>

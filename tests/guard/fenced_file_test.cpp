@@ -225,6 +225,14 @@ TEST(FencedFile, RefusesBadPathsAndTokens) {
     EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << "a refusal writes nothing";
 }
 
+// Nobody may make a file there, not even root.
+TEST(FencedFile, SaysThatARightIsMissing) {
+    if (!std::filesystem::exists("/sys/kernel")) GTEST_SKIP() << "There is no sysfs here.";
+    const fenced_file price("/sys/kernel/price");
+    EXPECT_THAT(refusal_of([&] { (void)price.write("a", fencing_token(1)); }, pawl::errc::refused),
+                HasSubstr("check the rights"));
+}
+
 TEST(FencedFile, RefusesFileSystemsOfSeveralHosts) {
     const auto on = [](unsigned long magic) {
         return refusal_of([&] { pawl::guard::refuse_shared_folder("/mnt/price", magic); },

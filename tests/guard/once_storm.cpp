@@ -5,14 +5,11 @@
 
 #include <conformance/process.hpp>
 
-#include <pawl/error.hpp>
 #include <pawl/guard/once.hpp>
 #include <pawl/guard/records.hpp>
 #include <pawl/guard/schema.hpp>
 
 #include <csignal>
-#include <optional>
-#include <random>
 #include <thread>
 
 namespace guard_tests {

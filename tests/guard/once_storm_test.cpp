@@ -8,7 +8,6 @@
 // PAWL_STORM_SECONDS: the length of each, 2 by default.
 #include "once_storm.hpp"
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace guard_tests {

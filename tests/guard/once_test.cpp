@@ -81,7 +81,7 @@ TEST_P(Once, TriesAgainAfterThePause) {
     EXPECT_EQ(effects(), 1);
 }
 
-TEST_P(Once, ToldAnotherRequestUnderTheSameKey) {
+TEST_P(Once, TellsAnotherRequestUnderTheSameKey) {
     const auto claimed = first->claim({"order/7", "one item"}, {});
     ASSERT_TRUE(claimed);
     const auto other_body = [&] {
@@ -111,7 +111,6 @@ TEST_P(Once, RefusesALateAttempt) {
     const auto made = other->once("order/7", {.wait = 0s}, [&](const attempt& claimed) -> outcome {
         EXPECT_EQ(claimed.number(), 2U);
         second_token = claimed.token().value();
-        // In the transaction of the second attempt, so it sees the row as it will be.
         return "second"s;
     });
     EXPECT_EQ(made.state, once_state::done);

@@ -11,9 +11,7 @@
 #include <pawl/guard/schema.hpp>
 #include <pawl/memory.hpp>
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace guard_tests {

@@ -4,7 +4,6 @@
 // Reconciliations: each promise of pawl/guard/reconciliation.hpp, on each database.
 #include "reconcile_fixture.hpp"
 
-#include <guard/reconcile_pass.hpp>
 #include <support/child.hpp>
 #include <support/temp_folder.hpp>
 
@@ -15,7 +14,6 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
-#include <set>
 
 namespace guard_tests {
 namespace {
@@ -269,28 +267,6 @@ TEST_P(GuardReconciliation, ResumesAfterAKill) {
 #endif
 
 EVERY_DATABASE(GuardReconciliation);
-
-TEST(ReconcilePass, KeepsItsBudgetWithoutBursts) {
-    guard::reconcile_pass pass(guard::dialect::sqlite, "it", {.per_second = 50}, fencing_token(1));
-    const pawl::time_point begin{1h};
-    EXPECT_EQ(pass.pause_before_repair(begin), 0ms);
-    EXPECT_EQ(pass.pause_before_repair(begin), 20ms);
-    EXPECT_EQ(pass.pause_before_repair(begin + 20ms), 20ms);
-    EXPECT_EQ(pass.pause_before_repair(begin + 50ms), 10ms);
-    EXPECT_EQ(pass.pause_before_repair(begin + 10s), 0ms) << "a slow repair owes nothing";
-    EXPECT_EQ(pass.pause_before_repair(begin + 10s), 20ms) << "and saves nothing";
-}
-
-TEST(ReconcilePass, RepeatsAConflictSixTimesWithGrowingPauses) {
-    guard::conflict_pauses pauses;
-    for (int i = 1; i <= 6; ++i) {
-        const auto pause = pauses.next();
-        ASSERT_TRUE(pause.has_value());
-        EXPECT_GE(*pause, 1ms * (5 << i) / 2);
-        EXPECT_LE(*pause, 1ms * (5 << i));
-    }
-    EXPECT_FALSE(pauses.next().has_value());
-}
 
 }  // namespace
 }  // namespace guard_tests

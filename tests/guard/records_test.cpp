@@ -99,6 +99,21 @@ TEST_P(OnceRecords, ListsWhatNeedsSomebody) {
     EXPECT_EQ(for_a_person[0].why, "no");
 }
 
+// The statement of docs/guide/once.md. SQLite's bytes equal no text.
+TEST_P(OnceRecords, LetAFailedOperationBeTriedAgain) {
+    const auto bytes = [&](const std::string& text) {
+        const auto literal = "'" + text + "'";
+        return database->dialect() == guard::dialect::sqlite ? "CAST(" + literal + " AS BLOB)"
+                                                             : literal;
+    };
+    EXPECT_EQ(run("charge/7", rejecting_work), once_state::failed);
+    EXPECT_EQ(run({"charge/7", "", "other"}, rejecting_work), once_state::failed);
+    admin->run("UPDATE pawl_once SET state = 1, attempts = 0, lease_until = 0 WHERE scope = " +
+               bytes("") + " AND once_key = " + bytes("charge/7"));
+    EXPECT_EQ(run("charge/7"), once_state::done);
+    EXPECT_EQ(run({"charge/7", "", "other"}), once_state::failed);
+}
+
 // Interleaving: a record is over its `keep`; it is purged, and the key is used again. The token of
 // the new operation is larger, so a late attempt of the old one changes nothing.
 TEST_P(OnceRecords, PurgesWhatIsOver) {

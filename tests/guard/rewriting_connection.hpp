@@ -9,7 +9,6 @@
 #include <functional>
 #include <ostream>
 #include <string>
-#include <string_view>
 
 namespace guard_tests {
 

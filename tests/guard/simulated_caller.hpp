@@ -12,8 +12,6 @@
 
 #include <guard/once_machine.hpp>
 
-#include <memory>
-
 namespace guard_tests {
 
 namespace guard = pawl::guard;

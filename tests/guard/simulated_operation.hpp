@@ -8,8 +8,6 @@
 #if PAWL_WITH_SQLITE
 
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <string>
 
 namespace guard_tests {

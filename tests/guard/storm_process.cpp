@@ -10,7 +10,6 @@
 
 #include <chrono>
 #include <iostream>
-#include <random>
 #include <thread>
 
 #include <unistd.h>

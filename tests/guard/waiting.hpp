@@ -9,7 +9,6 @@
 #include <support/eventually.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <future>
 #include <memory>
 

@@ -156,11 +156,11 @@ TEST_F(BoostRedis, RunsScripts) { run(run_scripts(view)); }
 awaitable<void> write_fenced(async_redis_connection& view) {
     std::vector<redis_command> commands{{"SET", "price", "a"}, {"INCR", "price"}};
     const auto accepted = co_await async_fenced(view, "price", pawl::fencing_token(9), commands);
-    EXPECT_TRUE(accepted.is_accepted);
+    EXPECT_TRUE(accepted.accepted);
     EXPECT_EQ(accepted.replies.size(), 2U);
     EXPECT_EQ(accepted.replies.back().type, redis_reply::kind::error);
     const auto late = co_await async_fenced(view, "price", pawl::fencing_token(8), commands);
-    EXPECT_FALSE(late.is_accepted);
+    EXPECT_FALSE(late.accepted);
     EXPECT_EQ(late.newest, pawl::fencing_token(9));
 }
 

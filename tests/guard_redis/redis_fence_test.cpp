@@ -17,7 +17,7 @@ class RedisFence : public redis_test {
 protected:
     bool write(std::uint64_t token, const std::string& value) {
         return fenced(connection, "price", fencing_token(token), {{"SET", "price", value}})
-            .is_accepted;
+            .accepted;
     }
 };
 

@@ -193,18 +193,18 @@ bool bound_is_exact(const stage& on) {
 
 bool fence_is_exact(const stage& on) {
     constexpr std::uint64_t large = (std::uint64_t{1} << 62) + 1;
-    return fenced(on.changed, "p", pawl::fencing_token(large), {}).is_accepted &&
-           !fenced(on.changed, "p", pawl::fencing_token(large - 1), {}).is_accepted;
+    return fenced(on.changed, "p", pawl::fencing_token(large), {}).accepted &&
+           !fenced(on.changed, "p", pawl::fencing_token(large - 1), {}).accepted;
 }
 
 bool fence_remembers(const stage& on) {
-    return fenced(on.changed, "p", pawl::fencing_token(9), {}).is_accepted &&
-           !fenced(on.changed, "p", pawl::fencing_token(8), {}).is_accepted;
+    return fenced(on.changed, "p", pawl::fencing_token(9), {}).accepted &&
+           !fenced(on.changed, "p", pawl::fencing_token(8), {}).accepted;
 }
 
 bool fence_refuses_999(const stage& on) {
-    return fenced(on.changed, "p", pawl::fencing_token(1000), {}).is_accepted &&
-           !fenced(on.changed, "p", pawl::fencing_token(999), {}).is_accepted;
+    return fenced(on.changed, "p", pawl::fencing_token(1000), {}).accepted &&
+           !fenced(on.changed, "p", pawl::fencing_token(999), {}).accepted;
 }
 
 bool update_sees_another_write(const stage& on) {

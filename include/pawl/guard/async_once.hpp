@@ -2,10 +2,11 @@
 // Copyright (c) 2026 The Pawl authors
 
 // `once` for coroutines, on the program's event loop. pawl/guard/once.hpp has the promises and the
-// errors; these functions are the same, and are awaited at once.
+// errors, which are the same.
 //
-// Name the work before the co_await: some compilers destroy a temporary inside it twice. The
-// connection, the client and the work must outlive the coroutine.
+// Await the operation at once. Name the work before the co_await: some compilers destroy a
+// temporary inside it twice. The connection, the client and the work must outlive the coroutine,
+// which runs on its own executor.
 //
 // Cancellation: terminal. A wait for another attempt, or for the lock, ends with
 // boost::system::system_error of operation_aborted, and so does a statement, after which the

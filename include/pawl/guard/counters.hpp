@@ -21,9 +21,10 @@ namespace pawl::guard {
 
 // For `subtract`.
 struct subtract_options {
-    std::int64_t floor = 0;  // the counter never becomes smaller by this step
-    duration keep =
-        std::chrono::hours(1);  // how long the server remembers the step's id; from 1 ms
+    // The counter never becomes smaller by this step.
+    std::int64_t floor = 0;
+    // How long the server remembers the step's id: 1 ms to 366 days.
+    duration keep = std::chrono::hours(1);
 };
 
 // For `add`.
@@ -52,6 +53,7 @@ using change = std::function<std::optional<std::string>(const std::string& old_v
 //   lost         there is no such key: it was never created, or the server has lost its data
 //   wrong_type   the key contains something else
 //   bad_option   an argument is out of range, or keys are in different slots of a cluster
+//   bad_name     a key is empty, or has a } and no hash tag where a key stands beside it
 //   unavailable, refused, unsupported, protocol   the server refused the command
 // and whatever the connection throws if no answer comes. Then the step may have been counted:
 // repeat it with the same id. Not thread-safe, as the connection is not.

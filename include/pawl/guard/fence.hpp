@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A row that refuses the writes of a late holder: docs/guide/fenced-writes.md. The database
-// needs the table pawl_fence. Standard headers only.
+// A row that refuses the writes of a late holder: docs/guide/fenced-writes.md. It is in the table
+// pawl_fence; a database without the table refuses the statement. The functions are thread-safe
+// for different connections, and block. Standard headers only.
 #pragma once
 
 #include <pawl/guard/connection.hpp>

@@ -53,8 +53,8 @@ struct once_options {
     // over, attempts are not counted, and other callers wait in the database. Not for
     // `at_least_once`.
     time_to_live lease = std::chrono::seconds(30);
-    // How long to wait for another attempt of the operation; then the state is `running`. 0: not
-    // at all.
+    // How long to wait for another attempt of the operation, 0 or more; then the state is
+    // `running`. 0: not at all.
     duration wait = std::chrono::seconds(10);
     // How long the result is kept: at least twice the lease, at most ten years, and longer than
     // callers retry. Afterwards `purge` may remove the record, and the key is a new operation.

@@ -81,7 +81,8 @@ struct reconcile_run {
 };
 
 // The newest runs first: of this name, or of all names if it is empty. Each name keeps its last
-// 100 runs.
+// 100 runs. Blocks. Throws errc::refused if the table pawl_reconcile is not as Pawl makes it,
+// errc::protocol for a row that Pawl did not write, and database_error.
 [[nodiscard]] std::vector<reconcile_run> reconcile_history(connection& db,
                                                            std::string_view name = {},
                                                            std::uint32_t limit = 100);

@@ -15,13 +15,13 @@ namespace pawl::guard {
 
 // What the server did.
 struct fenced_replies {
-    bool is_accepted = false;  // false: a later token has written, and no command ran
-    fencing_token newest{};    // the largest token of the resource so far
+    bool accepted = false;   // false: a later token has written, and no command ran
+    fencing_token newest{};  // the largest token of the resource so far
     // One for each command that ran, in order. A server's error is the last one: the commands
     // behind it did not run, and those before it stay, since a script is not rolled back.
     std::vector<redis_reply> replies{};
-    // Whether the token was accepted.
-    explicit operator bool() const noexcept { return is_accepted; }
+    // As `accepted`.
+    explicit operator bool() const noexcept { return accepted; }
 };
 
 // Runs the commands in one script, unless the resource has seen a larger token. An equal token is
@@ -30,6 +30,7 @@ struct fenced_replies {
 // a cluster, the keys of all commands need the resource's hash tag. Use one source of tokens for a
 // resource. The commands must not block, and a reply above 2^53 is rounded by Lua: read such a
 // number with GET. An asynchronous failover may lose the last tokens together with the last writes.
+// Thread-safe for different connections.
 //
 // Throws pawl::error: bad_option for no token, for an empty command and for keys in different
 // slots; the others as `counters`. If no answer comes, the commands may have run; they may be sent

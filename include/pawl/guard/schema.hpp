@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The tables of the layers behind the lock, in the program's own database. Standard headers only.
+// The tables of the layers behind the lock, in the program's own database. The functions are
+// thread-safe for different connections, and block. Standard headers only.
 #pragma once
 
 #include <pawl/guard/connection.hpp>
@@ -21,9 +22,10 @@ namespace pawl::guard {
 // Makes the tables that are missing, in the session's default schema or database. Several callers
 // may do so at once. Throws errc::unsupported in an open transaction, and database_error.
 void make_tables(connection& db);
-// Each function that needs a table checks it at its first use of a view; so keep a view as long as
-// its connection. This one checks all tables. Throws errc::refused, with what to do, if a table is
-// missing, was made by a newer or older Pawl, or has other columns.
+// Checks all tables. Throws errc::refused, with what to do, if a table is missing, was made by a
+// newer or older Pawl, or has other columns. `once`, `claim`, the listings and reconciliations do
+// the same for their table at the first use of a view; so keep a view as long as its connection.
+// `fence`, `finish` and `give_up` check nothing: a transaction is open, or a claim came before.
 void check_tables(connection& db);
 
 }  // namespace pawl::guard

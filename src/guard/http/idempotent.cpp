@@ -5,7 +5,6 @@
 
 #include <pawl/guard/async_idempotency_key.hpp>
 
-#include <exception>
 #include <utility>
 
 namespace pawl::guard {

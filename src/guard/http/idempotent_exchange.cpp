@@ -8,7 +8,6 @@
 #include <guard/sha256.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 namespace pawl::guard {

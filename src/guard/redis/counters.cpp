@@ -4,7 +4,7 @@
 #include "counter_calls.hpp"
 #include "update_call.hpp"
 
-#include <guard/sync_once.hpp>
+#include <guard/pause.hpp>
 #include <pawl/guard/counters.hpp>
 
 namespace pawl::guard {

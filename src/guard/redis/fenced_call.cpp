@@ -5,12 +5,11 @@
 #include "refusals.hpp"
 #include "script_call.hpp"
 
+#include <guard/token_number.hpp>
 #include <guard_redis_scripts.hpp>
 #include <pawl/error.hpp>
 #include <pawl/guard/async_redis_fence.hpp>
 
-#include <algorithm>
-#include <charconv>
 #include <limits>
 #include <string>
 #include <utility>
@@ -44,19 +43,17 @@ script_call fenced_call(std::string_view resource, fencing_token token,
 }
 
 fencing_token read_token(const std::string& digits, const std::string& key) {
-    std::uint64_t value = 0;
-    const char* end = digits.data() + digits.size();
-    const auto parsed = std::from_chars(digits.data(), end, value);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) throw_unexpected(key, "the script fenced");
-    return fencing_token(value);
+    const auto token = parse_token(digits);
+    if (!token) throw_unexpected(key, "the script fenced");
+    return *token;
 }
 
 fenced_replies read_replies(redis_reply reply, fencing_token token, const std::string& key) {
     const std::string verdict = reply.items.empty() ? "" : reply.items.front().text;
     if (verdict == "refused" && reply.items.size() == 2)
-        return {.is_accepted = false, .newest = read_token(reply.items[1].text, key)};
+        return {.accepted = false, .newest = read_token(reply.items[1].text, key)};
     if (verdict != "accepted") throw_unexpected(key, "the script fenced");
-    fenced_replies result{.is_accepted = true, .newest = token};
+    fenced_replies result{.accepted = true, .newest = token};
     for (std::size_t i = 1; i < reply.items.size(); ++i) {
         std::vector<redis_reply>& parts = reply.items[i].items;
         if (parts.size() != 2) throw_unexpected(key, "the script fenced");

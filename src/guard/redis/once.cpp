@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include <guard/sync_once.hpp>
 #include "once_course.hpp"
 
 #include <guard/guarded.hpp>
+#include <guard/pause.hpp>
 
 #include <utility>
 

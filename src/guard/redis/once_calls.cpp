@@ -11,7 +11,6 @@
 #include <pawl/error.hpp>
 
 #include <charconv>
-#include <utility>
 
 namespace pawl::guard::redis {
 namespace {
@@ -26,7 +25,8 @@ std::string to_us(duration time) {
 
 std::string digit_of(record_state state) { return std::to_string(static_cast<int>(state)); }
 
-// The scripts return numbers as text.
+}  // namespace
+
 std::int64_t item_number(const redis_reply& item, std::string_view key) {
     std::int64_t value = item.integer;
     if (item.type == redis_reply::kind::integer) return value;
@@ -35,8 +35,6 @@ std::int64_t item_number(const redis_reply& item, std::string_view key) {
     if (parsed.ec != std::errc{} || parsed.ptr != end) throw_unexpected(key, "a script of `once`");
     return value;
 }
-
-}  // namespace
 
 once_keys::once_keys(std::string_view scope, std::string_view operation) : member(operation) {
     if (scope.find_first_of("{}") != std::string_view::npos)

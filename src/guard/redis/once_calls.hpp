@@ -16,6 +16,9 @@
 
 namespace pawl::guard::redis {
 
+// A number in a reply: the scripts return them as text. `key` begins the error for another text.
+[[nodiscard]] std::int64_t item_number(const redis_reply& item, std::string_view key);
+
 // The keys of an operation.
 struct once_keys {
     once_keys(std::string_view scope, std::string_view operation);

@@ -5,23 +5,12 @@
 
 #include "refusals.hpp"
 
+#include <guard/once_outcome.hpp>
 #include <pawl/error.hpp>
 
 #include <utility>
 
 namespace pawl::guard::redis {
-namespace {
-
-std::int64_t token_of(const attempt& claimed) {
-    return static_cast<std::int64_t>(claimed.token().value());
-}
-
-std::optional<std::string> kept(const std::string& text, const once_options& options) {
-    if (text.size() > options.largest_result) return std::nullopt;
-    return text;
-}
-
-}  // namespace
 
 once_course::once_course(const once_key& operation, const once_options& options,
                          std::stop_token lost)
@@ -54,7 +43,8 @@ std::optional<once_result> once_course::replay(const redis_reply& reply) {
 attempt once_course::current() const { return machine_.attempt_of(operation_, lost_); }
 
 script_call once_course::final_call(record_state state, const std::string& text) {
-    return finish_call(keys_, machine_.token(), state, kept(text, options_), options_.keep);
+    return finish_call(keys_, machine_.token(), state, stored_result(text, options_),
+                       options_.keep);
 }
 
 script_call once_course::give_up(duration pause) {
@@ -128,10 +118,10 @@ script_call finish_call(const attempt& claimed, const outcome& answer,
     if (const auto* later = std::get_if<retry_after>(&answer))
         return give_up_call(keys, token, later->pause);
     if (const auto* refusal = std::get_if<rejected>(&answer))
-        return finish_call(keys, token, record_state::failed, kept(refusal->why, options),
+        return finish_call(keys, token, record_state::failed, stored_result(refusal->why, options),
                            options.keep);
     return finish_call(keys, token, record_state::done,
-                       kept(std::get<std::string>(answer), options), options.keep);
+                       stored_result(std::get<std::string>(answer), options), options.keep);
 }
 
 script_call give_up_call(const attempt& claimed, duration pause) {

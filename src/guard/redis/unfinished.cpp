@@ -5,10 +5,8 @@
 #include "refusals.hpp"
 
 #include <guard_redis_scripts.hpp>
-#include <pawl/error.hpp>
 #include <pawl/guard/async_redis_once.hpp>
 
-#include <charconv>
 #include <utility>
 
 namespace pawl::guard {
@@ -16,14 +14,6 @@ namespace redis {
 namespace {
 
 constexpr std::size_t page = 100;
-
-std::uint64_t read_count(const std::string& digits, const std::string& key) {
-    std::uint64_t value = 0;
-    const char* end = digits.data() + digits.size();
-    const auto parsed = std::from_chars(digits.data(), end, value);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) throw_unexpected(key, "once_list");
-    return value;
-}
 
 // A listing in parts, without I/O.
 class pending_list {
@@ -48,10 +38,9 @@ public:
             once_record& record = records_.emplace_back();
             record.scope = scope_;
             record.key = items[i].text;
-            record.token = fencing_token(count(items[i + 1]));
-            record.attempts = static_cast<std::uint32_t>(count(items[i + 2]));
-            record.overdue =
-                std::chrono::microseconds(static_cast<std::int64_t>(count(items[i + 3])));
+            record.token = fencing_token(static_cast<std::uint64_t>(number(items[i + 1])));
+            record.attempts = static_cast<std::uint32_t>(number(items[i + 2]));
+            record.overdue = std::chrono::microseconds(number(items[i + 3]));
         }
         has_more_ = items[0].type == redis_reply::kind::bytes;
         if (has_more_) last_read_ = items[0].text;
@@ -59,8 +48,8 @@ public:
     [[nodiscard]] std::vector<once_record> take() && { return std::move(records_); }
 
 private:
-    [[nodiscard]] std::uint64_t count(const redis_reply& item) const {
-        return read_count(item.text, keys_.pending);
+    [[nodiscard]] std::int64_t number(const redis_reply& item) const {
+        return item_number(item, keys_.pending);
     }
 
     const std::string scope_;

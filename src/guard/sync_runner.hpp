@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// Drives the protocol of `once` over a connection that blocks.
+// Drives the protocol of `once` over a connection that blocks. async_runner has the same steps.
 #pragma once
 
 #include "once_machine.hpp"
@@ -13,11 +13,11 @@
 
 namespace pawl::guard {
 
-class sync_once {
+class sync_runner {
 public:
     // All must outlive it. `lost` is the attempt's.
-    sync_once(connection& db, const once_key& operation, const once_options& options,
-              std::stop_token cancel, std::stop_token lost = {});
+    sync_runner(connection& db, const once_key& operation, const once_options& options,
+                std::stop_token cancel, std::stop_token lost = {});
 
     // With the effect inside its transaction, or outside.
     once_result run(const once_work& work, bool is_inside);
@@ -52,8 +52,5 @@ private:
     once_machine machine_;
     bool is_committing_ = false;  // the answer to a commit may be an error of the connection
 };
-
-// Waits for this time, or throws errc::cancelled.
-void pause_for(duration time, const std::stop_token& cancel);
 
 }  // namespace pawl::guard

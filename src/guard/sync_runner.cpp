@@ -1,31 +1,19 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "sync_once.hpp"
+#include "sync_runner.hpp"
 
 #include "once_outcome.hpp"
-#include "statements.hpp"
+#include "pause.hpp"
 #include "tables.hpp"
+#include "transaction_statements.hpp"
 
-#include <pawl/error.hpp>
-
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 namespace pawl::guard {
 
-void pause_for(duration time, const std::stop_token& cancel) {
-    std::mutex mutex;
-    std::condition_variable_any stopped;
-    std::unique_lock lock(mutex);
-    stopped.wait_for(lock, cancel, time, [] { return false; });
-    if (cancel.stop_requested())
-        throw error(errc::cancelled, "The wait for the operation was cancelled.");
-}
-
-sync_once::sync_once(connection& db, const once_key& operation, const once_options& options,
-                     std::stop_token cancel, std::stop_token lost)
+sync_runner::sync_runner(connection& db, const once_key& operation, const once_options& options,
+                         std::stop_token cancel, std::stop_token lost)
     : db_(db),
       operation_(operation),
       options_(options),
@@ -36,23 +24,23 @@ sync_once::sync_once(connection& db, const once_key& operation, const once_optio
     check_once(operation, options, db.in_transaction());
 }
 
-void sync_once::look() {
+void sync_runner::look() {
     table_checks::require(db_, once_table);
     machine_.on_record(
         once_statements::read_record(db_.execute(record_.look(machine_.claim_id()))));
 }
 
-void sync_once::claim_record() {
+void sync_runner::claim_record() {
     const auto claim = record_.claim(machine_.begin_claim(), record_state::pending);
     machine_.on_grant(once_statements::read_grant(db_.execute(claim)));
 }
 
-void sync_once::pause() {
+void sync_runner::pause() {
     pause_for(machine_.pause_time(), cancel_);
     machine_.on_pause_over();
 }
 
-void sync_once::run_step() {
+void sync_runner::run_step() {
     switch (machine_.next()) {
     case step::look: look(); break;
     case step::claim: claim_record(); break;
@@ -66,7 +54,7 @@ void sync_once::run_step() {
     }
 }
 
-void sync_once::advance_to_work() {
+void sync_runner::advance_to_work() {
     while (machine_.next() != step::work && machine_.next() != step::end) {
         try {
             run_step();
@@ -76,9 +64,9 @@ void sync_once::advance_to_work() {
     }
 }
 
-attempt sync_once::current() const { return machine_.attempt_of(operation_, lost_); }
+attempt sync_runner::current() const { return machine_.attempt_of(operation_, lost_); }
 
-once_result sync_once::run(const once_work& work, bool is_inside) {
+once_result sync_runner::run(const once_work& work, bool is_inside) {
     for (;;) {
         advance_to_work();
         if (machine_.next() == step::end) return std::move(machine_.result());
@@ -96,13 +84,13 @@ once_result sync_once::run(const once_work& work, bool is_inside) {
     }
 }
 
-once_claim sync_once::claim() {
+once_claim sync_runner::claim() {
     advance_to_work();
     if (machine_.next() == step::work) return {.attempt = current()};
     return {.known = std::move(machine_.result())};
 }
 
-std::optional<once_result> sync_once::replay() {
+std::optional<once_result> sync_runner::replay() {
     try {
         table_checks::require(db_, once_table);
         const auto answer = db_.execute(record_.look(machine_.claim_id()));
@@ -113,7 +101,7 @@ std::optional<once_result> sync_once::replay() {
 }
 
 // A record without a lease is claimed in the transaction of its effect.
-bool sync_once::claim_inside() {
+bool sync_runner::claim_inside() {
     const auto& claim_id = machine_.begin_claim();
     const auto answer = db_.execute(record_.claim(claim_id, record_state::done));
     if (const auto grant = once_statements::read_grant(answer)) {
@@ -128,7 +116,7 @@ bool sync_once::claim_inside() {
 }
 
 // False: another caller has taken the operation over.
-bool sync_once::commit(transaction& effect, const outcome& result) {
+bool sync_runner::commit(transaction& effect, const outcome& result) {
     effect.require_open();
     const auto last = *final_statement(record_, machine_.token(), result, options_);
     if (db_.execute(last).matched != 1) return false;
@@ -138,7 +126,7 @@ bool sync_once::commit(transaction& effect, const outcome& result) {
     return true;
 }
 
-void sync_once::work_inside(const once_work& work) {
+void sync_runner::work_inside(const once_work& work) {
     is_committing_ = false;
     outcome result;
     {
@@ -158,7 +146,7 @@ void sync_once::work_inside(const once_work& work) {
 }
 
 // The record was rolled back with its effect, and is made again without one.
-void sync_once::reject_inside(const outcome& result) {
+void sync_runner::reject_inside(const outcome& result) {
     if (const auto* later = std::get_if<retry_after>(&result))
         return machine_.on_given_up(later->pause);
     transaction rejection(db_);
@@ -167,14 +155,14 @@ void sync_once::reject_inside(const outcome& result) {
     machine_.on_rejected(why, is_stored(why, options_));
 }
 
-void sync_once::work_outside(const once_work& work) {
+void sync_runner::work_outside(const once_work& work) {
     const auto result = work(current());
     if (db_.in_transaction()) throw left_transaction_error();
     record_outside(result);
 }
 
 // Repeats the statement, also after a stop: the effect has happened.
-void sync_once::record_outside(const outcome& result) {
+void sync_runner::record_outside(const outcome& result) {
     if (const auto* later = std::get_if<retry_after>(&result)) {
         db_.execute(record_.give_up(machine_.token(), later->pause));
         return machine_.on_given_up(later->pause);
@@ -196,14 +184,14 @@ void sync_once::record_outside(const outcome& result) {
     machine_.on_done(text, is_stored(text, options_));
 }
 
-bool sync_once::has_ended() {
+bool sync_runner::has_ended() {
     const auto answer = db_.execute(record_.look(machine_.claim_id()));
     return machine_.ends_with(once_statements::read_record(answer));
 }
 
 // Gives the claim up. If it is not there any more, a commit whose answer was an error may have
 // succeeded, and a look tells.
-void sync_once::after_failure(const std::exception_ptr& failure) {
+void sync_runner::after_failure(const std::exception_ptr& failure) {
     try {
         const auto give_up = record_.give_up(machine_.token(), {});
         const bool is_gone = machine_.claims_inside() || db_.execute(give_up).matched == 0;
