@@ -4,8 +4,9 @@
 // `pawl cron` on one host.
 #include "command.hpp"
 
+#include <pawl/blocking.hpp>
 #include <pawl/guard/open_database.hpp>
-#include <pawl/guard/tick_records.hpp>
+#include <pawl/guard/schedule_watch.hpp>
 
 #include <gtest/gtest.h>
 
@@ -121,13 +122,44 @@ TEST_F(Cron, SkipsAnOverlap) {
 TEST_F(Cron, LeavesALockOfAnotherProgramAlone) {
     const auto holder = sandbox.start({"run", "tick", "--", "sleep", "600"});
     ASSERT_TRUE(sandbox.eventually_held("tick"));
-    const auto cron = start("", "touch OUT");
+    const auto cron = start("late=1s", "touch OUT");
     EXPECT_TRUE(eventually_recorded([](const tick_record& each) {
         return each.state == tick_state::skipped && each.reason == "the lock was not free";
     })) << cron->err();
     EXPECT_FALSE(std::filesystem::exists(out));
     holder->signal(SIGTERM);
     EXPECT_TRUE(support::eventually([&] { return std::filesystem::exists(out); }));
+}
+
+// A claims a tick, acquires its lock and stalls. Its claim is abandoned: B claims the tick, and
+// finds the lock taken. A goes on, is refused, and releases the lock. B must run the tick: nobody
+// did.
+TEST_F(Cron, ATickOutlivesAHostThatStallsBeforeItsBeginning) {
+    std::filesystem::create_directories(sandbox.file(".local/state/pawl"));
+    const auto database = pawl::guard::open_database(url);
+    pawl::guard::sql_tick_records stalled(*database);
+    stalled.make_schema();
+    const auto due = std::chrono::floor<std::chrono::seconds>(stalled.look("tick").now);
+    database->execute({"UPDATE pawl_tick SET settled = settled - 1000000"});
+    const auto tick = pawl::guard::cron_schedule::parse("* * * * * *").next(due - 1s).value();
+    const pawl::guard::tick_claim claim{.name = "tick",
+                                        .key = tick.key,
+                                        .due = due,
+                                        .claim = pawl::guard::random_claim(),
+                                        .host = "a"};
+    ASSERT_EQ(stalled.claim(claim, due, 1us), pawl::guard::claim_answer::claimed);
+    pawl::blocking::client locks(pawl::from_url(url));
+    auto held = locks.acquire("tick");
+
+    const auto cron = start("late=1h,catch_up=all", "echo \"$PAWL_TICK\" >>OUT");
+    ASSERT_TRUE(support::eventually([&] { return locks.inspect("tick").waiters == 1; }))
+        << cron->err();
+    EXPECT_FALSE(stalled.begin(claim, held.token(), due + 1h, 30s));
+    static_cast<void>(held.release());
+    EXPECT_TRUE(eventually_recorded([&](const tick_record& each) {
+        return each.key == tick.key && each.state == tick_state::done && each.attempts == 1;
+    })) << cron->err();
+    EXPECT_EQ(lines().at(0), tick.key);
 }
 
 TEST_F(Cron, EndsACommandThatLastsTooLong) {
