@@ -24,11 +24,19 @@ constexpr duration end_limit = 60s;
 class job_hooks final : public tick_hooks {
 public:
     job_hooks(const cron_line& line, const guard::schedule_watch::decision& decision,
-              const service_location& location, bool verbose)
-        : line_(line), decision_(decision), store_(location), verbose_(verbose) {}
+              const service_location& location, bool verbose, job_progress& progress)
+        : line_(line),
+          decision_(decision),
+          store_(location),
+          verbose_(verbose),
+          progress_(progress) {}
 
     bool may_begin(fencing_token token) override {
         reached_lock_ = true;
+        if (!progress_.advance(job_stage::begun)) {
+            if (decision_.next == action::run) withdraw();
+            return false;
+        }
         auto result = guard::begin_result::refused;
         try {
             persistently(store_, begin_limit, [&](guard::tick_records& records) {
@@ -94,6 +102,7 @@ private:
     const guard::schedule_watch::decision& decision_;
     record_store store_;
     bool verbose_;
+    job_progress& progress_;
     bool reached_lock_ = false;
 };
 
@@ -130,14 +139,16 @@ job_result run_under_lock(run_options options, duration lock_wait, const service
 }
 
 int run_cron_job(const cron_line& line, const guard::schedule_watch::decision& decision,
-                 const std::string& lock_name, const service_location& location,
-                 bool verbose) noexcept {
+                 const std::string& lock_name, const service_location& location, bool verbose,
+                 job_progress& progress) noexcept {
     try {
-        job_hooks hooks(line, decision, location, verbose);
+        job_hooks hooks(line, decision, location, verbose, progress);
+        const auto is_cancelled = [&] { return progress.get() == job_stage::cancelled; };
         const auto result =
             run_under_lock(job_options(line, decision, lock_name), decision.lock_wait, location,
-                           hooks, [] { return true; });
-        hooks.settle(result.is_busy, result.status > signal_status(0));
+                           hooks, [&] { return !is_cancelled(); });
+        const bool is_interrupted = is_cancelled() || result.status > signal_status(0);
+        hooks.settle(result.is_busy, is_interrupted);
         return result.status;
     } catch (...) {
         return report_current();

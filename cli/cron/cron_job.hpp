@@ -8,6 +8,7 @@
 #include "../run/run_hooks.hpp"
 #include "../verbs/verbs.hpp"
 #include "cron_file.hpp"
+#include "job_progress.hpp"
 
 #include <functional>
 
@@ -18,7 +19,7 @@ namespace pawl::cli {
 [[nodiscard]] int run_cron_job(const cron_line& line,
                                const guard::schedule_watch::decision& decision,
                                const std::string& lock_name, const service_location& location,
-                               bool verbose) noexcept;
+                               bool verbose, job_progress& progress) noexcept;
 
 // The rest is for both kinds of such processes: this one, and that of marked_job.hpp.
 class tick_hooks : public run_hooks {

@@ -191,19 +191,19 @@ void cron_scheduler::look_at(watched_schedule& schedule) {
 void cron_scheduler::start(watched_schedule& schedule,
                            const guard::schedule_watch::decision& decision) {
     close_records();
-    auto progress = store_ ? nullptr : std::make_shared<job_progress>();
+    auto progress = std::make_shared<job_progress>();
     const pid_t job = ::fork();
     if (job < 0) {
         say("Cannot start a process for '" + decision.claim.name + "'; another host may run it.");
-        if (progress) local_.reopen(decision.claim, busy_pause);
+        if (!store_) local_.reopen(decision.claim, busy_pause);
         return;
     }
     if (job == 0) {
         become_job(events_.original_mask());
         const auto name = schedule.watch.lock_name(decision.claim);
         const int status =
-            progress ? run_marked_job(*schedule.line, decision, location_, verbose_, *progress)
-                     : run_cron_job(*schedule.line, decision, name, location_, verbose_);
+            store_ ? run_cron_job(*schedule.line, decision, name, location_, verbose_, *progress)
+                   : run_marked_job(*schedule.line, decision, location_, verbose_, *progress);
         say_rest();
         ::_exit(status);
     }
@@ -213,9 +213,15 @@ void cron_scheduler::start(watched_schedule& schedule,
 
 // Without records, a tick that has begun does not hold back the next one, which waits for its lock.
 void cron_scheduler::note_progress() {
+    if (store_) return;
     for (const auto& [job, running] : running_)
-        if (running.progress && running.progress->get() != job_stage::waiting)
-            local_.settle(running.claim);
+        if (running.progress->get() != job_stage::waiting) local_.settle(running.claim);
+}
+
+// Those that wait for their lock. From then on they cannot begin, so no command gets this signal.
+void cron_scheduler::cancel_waiting() {
+    for (const auto& [job, running] : running_)
+        if (running.progress->advance(job_stage::cancelled)) ::kill(job, SIGTERM);
 }
 
 // A sign of life for other hosts; the lock decides whether the work runs.
@@ -239,9 +245,9 @@ void cron_scheduler::reap() {
         const auto job = running_.find(ended);
         if (job == running_.end()) continue;
         const auto& [schedule, claim, renewal, progress] = job->second;
-        if (progress && progress->get() == job_stage::waiting)
+        if (!store_ && progress->get() == job_stage::waiting)
             local_.reopen(claim, busy_pause);
-        else if (progress)
+        else if (!store_)
             local_.settle(claim);
         // A tick that waits for the end of this one can begin.
         schedule->next_look = {};
@@ -255,7 +261,9 @@ void cron_scheduler::handle_signals(const event_batch& batch) {
         if (!is_termination_signal(signal)) continue;
         for (const auto& [job, running] : running_)
             if (is_stopping_) ::kill(job, signal);
-        if (!std::exchange(is_stopping_, true) && !running_.empty())
+        const bool is_first = !std::exchange(is_stopping_, true);
+        if (is_first) cancel_waiting();
+        if (is_first && !running_.empty())
             say("No command begins any more. Waits for the end of " +
                 std::to_string(running_.size()) + "; a second signal is passed on to them.");
     }

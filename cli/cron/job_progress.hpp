@@ -8,9 +8,9 @@
 
 namespace pawl::cli {
 
-// waiting: nobody is known to have begun the work. begun: it runs here, or has ended. settled:
-// another host has it, or it never begins.
-enum class job_stage : int { waiting, begun, settled };
+// waiting: the work has not begun. begun: it runs, or has ended. settled: another host has it, or
+// it never begins. cancelled: `pawl cron` ends, and the work must not begin here.
+enum class job_stage : int { waiting, begun, settled, cancelled };
 
 class job_progress {
 public:
@@ -21,6 +21,11 @@ public:
 
     [[nodiscard]] job_stage get() const noexcept { return *stage_; }
     void set(job_stage stage) noexcept { *stage_ = stage; }
+    // False: it is not waiting any more.
+    bool advance(job_stage next) noexcept {
+        auto expected = job_stage::waiting;
+        return stage_->compare_exchange_strong(expected, next);
+    }
 
 private:
     std::atomic<job_stage>* stage_;

@@ -23,10 +23,11 @@ public:
 
     bool may_begin(fencing_token /*token*/) override {
         reached_lock_ = true;
+        if (!progress_.advance(job_stage::begun)) return false;
         const auto answer = mark_.make();
         if (answer == tick_mark::state::present) progress_.set(job_stage::settled);
+        if (answer == tick_mark::state::unknown) progress_.set(job_stage::waiting);
         if (answer != tick_mark::state::made) return false;
-        progress_.set(job_stage::begun);
         if (verbose_) say("Runs " + tick_name(claim_) + ".");
         return true;
     }
@@ -62,9 +63,9 @@ std::string lock_name(const cron_line& line, const std::string& mark) {
 }
 
 void skip(const guard::tick_claim& claim, const tick_mark& mark, job_progress& progress) {
+    if (!progress.advance(job_stage::settled)) return;
     const auto answer = mark.make();
-    if (answer == tick_mark::state::unknown) return;
-    progress.set(job_stage::settled);
+    if (answer == tick_mark::state::unknown) progress.set(job_stage::waiting);
     if (answer == tick_mark::state::made)
         say("Skips " + tick_name(claim) + ", because another process kept the lock.");
 }
@@ -85,7 +86,7 @@ int run_marked_job(const cron_line& line, const guard::schedule_watch::decision&
         const auto is_open = [&] {
             const auto answer = mark.look();
             if (answer == tick_mark::state::present) progress.set(job_stage::settled);
-            return answer == tick_mark::state::absent;
+            return answer == tick_mark::state::absent && progress.get() == job_stage::waiting;
         };
         const auto options = job_options(line, decision, lock_name(line, mark_name));
         const auto result =
