@@ -41,7 +41,7 @@ private:
         watched_schedule* schedule;
         guard::tick_claim claim;
         time_point next_renewal;
-        std::shared_ptr<job_progress> progress;  // without records
+        std::shared_ptr<job_progress> progress;
     };
 
     [[nodiscard]] guard::tick_records& ticks();
@@ -56,6 +56,7 @@ private:
     void start(watched_schedule& schedule, const guard::schedule_watch::decision& decision);
     void renew_running();
     void note_progress();
+    void cancel_waiting();
     void reap();
     void handle_signals(const event_batch& batch);
     void note_outage(const std::exception& problem);

@@ -87,7 +87,7 @@ TEST(CronMarks, RunsEachTickOnceOnRedlock) {
 
 TEST(CronMarks, RunsEachTickOnceWithoutScripts) {
     const support::redis_server server;
-    expect_each_tick_once(cron_sandbox(server.url("scripts=no")));
+    expect_each_tick_once(cron_sandbox(server.url("?scripts=no")));
 }
 
 // A acquires the lock and stalls, or dies, before its mark. B waits for the lock, and must run the
@@ -133,7 +133,7 @@ TEST(CronMarks, RefusesWhatNeedsRecords) {
     EXPECT_NE(message_of("attempts=3").find("The option attempts of 'tick' needs records"),
               std::string::npos);
     const auto too_long = message_of("late=13h");
-    EXPECT_NE(too_long.find("a lock for twice the time of late: 26h for 'tick'."),
+    EXPECT_NE(too_long.find("a lock for twice the time of late: 1 d 2 h for 'tick'."),
               std::string::npos)
         << too_long;
     EXPECT_EQ(sandbox.run({"cron", "--schema"}).code, 64);
