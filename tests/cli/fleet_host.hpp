@@ -31,7 +31,7 @@ public:
     }
 
     void restart() {
-        process_->signal(SIGTERM);
+        stop();
         EXPECT_EQ(process_->wait(std::chrono::seconds(120)).code, 0) << process_->err();
         messages_ += process_->err();
         start();
@@ -44,7 +44,11 @@ public:
         for (pid_t child = 0; children >> child;)
             ::kill(child, number);
     }
-    void stop() { process_->signal(SIGTERM); }
+    // A process that has just begun would be killed.
+    void stop() {
+        EXPECT_TRUE(support::eventually([this] { return reads_signals(); }));
+        process_->signal(SIGTERM);
+    }
     outcome wait() {
         auto result = process_->wait(std::chrono::seconds(120));
         messages_ += result.err;
@@ -54,6 +58,14 @@ public:
     [[nodiscard]] const std::string& messages() const noexcept { return messages_; }
 
 private:
+    // It has blocked them, and reads them one after the other.
+    [[nodiscard]] bool reads_signals() const {
+        std::ifstream status("/proc/" + std::to_string(process_->pid()) + "/status");
+        for (std::string line; std::getline(status, line);)
+            if (line.starts_with("SigBlk:"))
+                return (std::stoull(line.substr(7), nullptr, 16) >> (SIGTERM - 1) & 1U) != 0;
+        return false;
+    }
     void start() {
         variables environment;
         for (const auto& [name, value] : clock_.environment())
