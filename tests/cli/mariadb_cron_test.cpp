@@ -9,6 +9,7 @@
 
 #include <support/certificates.hpp>
 #include <support/mariadb_server.hpp>
+#include <support/server_user.hpp>
 
 #include <gtest/gtest.h>
 
@@ -53,6 +54,7 @@ TEST(CronOnMariaDb, KeepsRecordsOverTlsWithANameForTheCertificate) {
     const support::temp_folder folder;
     support::certificate_authority(folder.path().string())
         .issue("server", {.host_names = "DNS:db.example"});
+    support::give_to_server_user(folder.path());
     const support::mariadb_server server(
         {.options = {"--ssl-ca=" + folder.file("ca.crt"), "--ssl-cert=" + folder.file("server.crt"),
                      "--ssl-key=" + folder.file("server.key")}});
