@@ -25,6 +25,7 @@ pawl_backend(sqlite
     TITLE "Locks in a SQLite file"
     URLS sqlite:/path/to/file
     NAMESPACES sqlite
+    DIALECT sqlite
     EXPORTS sqlite::at sqlite::parse
     PACKAGE SQLite3
     LIBRARIES SQLite::SQLite3
@@ -37,6 +38,7 @@ pawl_backend(postgres
     TITLE "Locks in a PostgreSQL database"
     URLS postgresql://HOST postgres://HOST
     NAMESPACES postgres
+    DIALECT postgres
     EXPORTS postgres::at postgres::parse postgres::schema_of postgres::lock_in_transaction
     PARTS net sql
     PACKAGE PostgreSQL
@@ -50,7 +52,8 @@ pawl_backend(mysql
     TITLE "Locks in a MariaDB or MySQL database"
     URLS mysql://HOST mariadb://HOST
     NAMESPACES mysql
-    EXPORTS mysql::at mysql::parse mysql::schema_of
+    DIALECT mysql
+    EXPORTS mysql::at mysql::parse mysql::schema_of mysql::set_up_handle mysql::password_of
     PARTS net sql
     PACKAGE MariaDB
     LIBRARIES MariaDB::MariaDB

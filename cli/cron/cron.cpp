@@ -93,11 +93,21 @@ int show_history(const cron_options& options) {
     return static_cast<int>(exit_code::ok);
 }
 
+// A lock file gives no code of its own.
+bool is_table_missing(const guard::database_error& problem) {
+    const std::string_view text = problem.what();
+    return problem.code() == "42P01" || problem.code() == "1146" ||
+           text.find("no such table: pawl_tick") != std::string_view::npos;
+}
+
 // The library's message, with the exit status of a service that cannot be reached.
-[[noreturn]] void report_database_error(const guard::database_error& problem) {
+[[noreturn]] void report_database_error(const guard::database_error& problem,
+                                        const location_options& options) {
+    if (is_table_missing(problem))
+        throw failure(exit_code::refused, find_shared_location(options).lock_service.describe() +
+                                              " has no ticks: `pawl cron` has not run there yet.");
     throw failure(problem.is_connection_lost() ? exit_code::unreachable : exit_code::refused,
-                  std::string(problem.what()) +
-                      " If the table pawl_tick is missing, no `pawl cron` has run here yet.");
+                  problem.what());
 }
 
 }  // namespace
@@ -110,7 +120,7 @@ int cron(const cron_options& options) {
         if (options.schema) return print_schema(options);
         return run_file(options);
     } catch (const guard::database_error& problem) {
-        report_database_error(problem);
+        report_database_error(problem, options.location);
     }
 }
 

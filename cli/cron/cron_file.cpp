@@ -16,6 +16,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace pawl::cli {
@@ -154,16 +155,39 @@ bool are_options(std::string_view word) {
 }
 
 void apply_options(line_options& target, std::string_view word) {
-    while (!word.empty()) {
+    std::set<std::string_view> names;
+    while (true) {
         const auto option = word.substr(0, word.find(','));
-        word.remove_prefix(std::min(option.size() + 1, word.size()));
         const auto equals = std::min(option.find('='), option.size());
         if (equals + 1 >= option.size())
             throw error(errc::bad_option, "The option '" + std::string(option) +
                                               "' has no value; write NAME=VALUE, and commas "
                                               "without blanks between the options.");
-        apply_option(target, option.substr(0, equals), option.substr(equals + 1));
+        const auto name = option.substr(0, equals);
+        if (!names.insert(name).second)
+            throw error(errc::bad_option,
+                        "The option " + std::string(name) + " is there twice; keep one of them.");
+        apply_option(target, name, option.substr(equals + 1));
+        if (option.size() == word.size()) return;
+        word.remove_prefix(option.size() + 1);
     }
+}
+
+// A word that could be a field is none of a name: a line may have a field too many, or no name.
+void check_name(const std::string& name, const std::string& schedule) {
+    if (!is_field(name)) return;
+    throw error(errc::bad_option, "The name '" + name + "' after the schedule '" + schedule +
+                                      "' looks like another field; write 5 or 6 fields, and then a "
+                                      "name.");
+}
+
+error missing_word(bool is_name, const std::string& schedule) {
+    const bool has_seconds = std::ranges::count(schedule, ' ') == 5;
+    return {errc::bad_option,
+            std::string(is_name ? "The name" : "The command") + " is missing after the schedule '" +
+                schedule +
+                "'; write the schedule, the name, options if there are any, and the command." +
+                (has_seconds ? " A number or a day is no name, but the sixth field." : "")};
 }
 
 cron_line parse_line(std::string_view text, int number, const std::string& zone) {
@@ -173,10 +197,8 @@ cron_line parse_line(std::string_view text, int number, const std::string& zone)
     const std::string name(line.next());
     if (are_options(line.peek())) apply_options(options, line.next());
     auto parsed = guard::cron_schedule::parse(schedule, options.zone);
-    if (name.empty() || line.rest().empty())
-        throw error(errc::bad_option, std::string(name.empty() ? "The name" : "The command") +
-                                          " is missing; write the schedule, the name, options if "
-                                          "there are any, and the command.");
+    if (name.empty() || line.rest().empty()) throw missing_word(name.empty(), schedule);
+    check_name(name, schedule);
     std::string command(line.rest());
     command.resize(command.find_last_not_of(blanks) + 1);
     // Checks the name and the options.

@@ -7,6 +7,8 @@
 #include "../ui/failure.hpp"
 #include "record_store.hpp"
 
+#include <algorithm>
+
 namespace pawl::cli {
 
 namespace {
@@ -18,19 +20,23 @@ using action = guard::schedule_watch::action;
 constexpr duration begin_limit = 15s;
 constexpr duration end_limit = 60s;
 
-std::string tick_name(const guard::tick_claim& claim) {
-    return "'" + claim.name + "' of " + claim.key;
-}
-
 // Records the beginning and the end of the command.
-class job_hooks final : public run_hooks {
+class job_hooks final : public tick_hooks {
 public:
     job_hooks(const cron_line& line, const guard::schedule_watch::decision& decision,
-              const service_location& location, bool verbose)
-        : line_(line), decision_(decision), store_(location), verbose_(verbose) {}
+              const service_location& location, bool verbose, job_progress& progress)
+        : line_(line),
+          decision_(decision),
+          store_(location),
+          verbose_(verbose),
+          progress_(progress) {}
 
     bool may_begin(fencing_token token) override {
         reached_lock_ = true;
+        if (!progress_.advance(job_stage::begun)) {
+            if (decision_.next == action::run) withdraw();
+            return false;
+        }
         auto result = guard::begin_result::refused;
         try {
             persistently(store_, begin_limit, [&](guard::tick_records& records) {
@@ -72,12 +78,14 @@ public:
         if (reached_lock_ || decision_.next == action::recover) return;
         if (is_interrupted) return withdraw();
         if (!is_lock_busy) return;
-        say("Skips " + tick_name(decision_.claim) + ", because another process has the lock.");
+        say("Skips " + tick_name(decision_.claim) + ", because another process kept the lock.");
         call("skip", [this](guard::tick_records& records) {
             static_cast<void>(
                 records.skip(decision_.claim, "the lock was not free", decision_.claim.due, 0));
         });
     }
+
+    [[nodiscard]] bool reached_lock() const noexcept override { return reached_lock_; }
 
 private:
     void call(const char* verb, const std::function<void(guard::tick_records&)>& change) {
@@ -94,17 +102,22 @@ private:
     const guard::schedule_watch::decision& decision_;
     record_store store_;
     bool verbose_;
+    job_progress& progress_;
     bool reached_lock_ = false;
 };
 
-run_options options_of(const cron_line& line, const guard::schedule_watch::decision& decision,
-                       const std::string& lock_name) {
+}  // namespace
+
+std::string tick_name(const guard::tick_claim& claim) {
+    return "'" + claim.name + "' of " + claim.key;
+}
+
+run_options job_options(const cron_line& line, const guard::schedule_watch::decision& decision,
+                        const std::string& lock_name) {
     run_options options;
     options.name = lock_name;
     options.command = {"/bin/sh", "-c", line.command};
     options.ttl = line.options.ttl;
-    const bool waits = line.options.overlap == guard::overlap_policy::wait;
-    options.wait = waits && decision.next == action::run ? line.options.late : duration(0);
     options.max_hold = line.options.max;
     options.label = line.name;
     options.quiet = true;
@@ -112,18 +125,31 @@ run_options options_of(const cron_line& line, const guard::schedule_watch::decis
     return options;
 }
 
-}  // namespace
-
-int run_cron_job(const cron_line& line, const guard::schedule_watch::decision& decision,
-                 const std::string& lock_name, const service_location& location,
-                 bool verbose) noexcept {
-    try {
-        const auto options = options_of(line, decision, lock_name);
-        job_hooks hooks(line, decision, location, verbose);
+job_result run_under_lock(run_options options, duration lock_wait, const service_location& location,
+                          tick_hooks& hooks, const std::function<bool()>& is_open) {
+    for (auto left = lock_wait; is_open(); left -= options.ttl) {
+        options.wait = std::min(left, options.ttl);
         supervisor job(options, location, &hooks);
         const int status = job.run();
-        hooks.settle(status == options.busy_exit, status > signal_status(0));
-        return status;
+        const bool is_busy = status == options.busy_exit && !hooks.reached_lock();
+        if (!is_busy || options.wait == left) return {.status = status, .is_busy = is_busy};
+        job.reap_children();
+    }
+    return {};
+}
+
+int run_cron_job(const cron_line& line, const guard::schedule_watch::decision& decision,
+                 const std::string& lock_name, const service_location& location, bool verbose,
+                 job_progress& progress) noexcept {
+    try {
+        job_hooks hooks(line, decision, location, verbose, progress);
+        const auto is_cancelled = [&] { return progress.get() == job_stage::cancelled; };
+        const auto result =
+            run_under_lock(job_options(line, decision, lock_name), decision.lock_wait, location,
+                           hooks, [&] { return !is_cancelled(); });
+        const bool is_interrupted = is_cancelled() || result.status > signal_status(0);
+        hooks.settle(result.is_busy, is_interrupted);
+        return result.status;
     } catch (...) {
         return report_current();
     }

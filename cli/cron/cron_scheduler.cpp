@@ -3,10 +3,13 @@
 
 #include "cron_scheduler.hpp"
 
+#include "../ui/duration.hpp"
 #include "../ui/failure.hpp"
 #include "../ui/host_name.hpp"
 #include "../ui/messages.hpp"
 #include "cron_job.hpp"
+#include "marked_job.hpp"
+#include "tick_mark.hpp"
 
 #include <pawl/blocking.hpp>
 
@@ -43,8 +46,9 @@ void become_job(const sigset_t& signals) {
 
 cron_scheduler::cron_scheduler(const std::vector<cron_line>& lines,
                                const service_location& location, bool verbose)
-    : location_(location), verbose_(verbose), store_(location) {
+    : location_(location), verbose_(verbose), local_(lines) {
     never_block_on_stderr();
+    if (keeps_records(location)) store_.emplace(location);
     const auto host = host_name();
     for (const auto& line : lines)
         schedules_.push_back(
@@ -52,8 +56,14 @@ cron_scheduler::cron_scheduler(const std::vector<cron_line>& lines,
 }
 
 int cron_scheduler::run() {
+    if (!store_) refuse_without_records();
     if (const int status = verify_locks(); status != 0) return status;
-    prepare_records();
+    if (store_)
+        prepare_records();
+    else
+        say(location_.lock_service.describe() +
+            " keeps no records: this host's clock decides when a tick is due, and there is no "
+            "history.");
     while (!is_stopping_ || !running_.empty()) {
         if (boot_clock::now() >= retry_at_) {
             renew_running();
@@ -67,25 +77,51 @@ int cron_scheduler::run() {
     return 0;
 }
 
+guard::tick_records& cron_scheduler::ticks() {
+    if (store_) return store_->records();
+    return local_;
+}
+
+void cron_scheduler::close_records() noexcept {
+    if (store_) store_->close();
+}
+
+void cron_scheduler::refuse_without_records() const {
+    for (const auto& schedule : schedules_)
+        if (schedule.line->options.attempts > 1)
+            throw failure(exit_code::config,
+                          "The option attempts of '" + schedule.line->name +
+                              "' needs records of the ticks, which " +
+                              location_.lock_service.describe() +
+                              " does not keep; leave it out, or name a SQL database with --on.");
+}
+
+// The longest mark of all.
+void cron_scheduler::try_mark(blocking::client& locks) const {
+    const auto longest = std::ranges::max_element(
+        schedules_, {}, [](const auto& each) { return mark_length(each.line->options); });
+    const auto& line = *longest->line;
+    try {
+        auto mark =
+            locks.try_acquire(line.name + "@", {.ttl = mark_length(line.options), .fenced = false});
+        if (mark) static_cast<void>(mark.release());
+    } catch (const error& problem) {
+        if (problem.reason() != errc::bad_option) throw;
+        throw failure(exit_code::config,
+                      "Without records, the mark of a tick is a lock for twice the time of late: " +
+                          format_exact(mark_length(line.options)) + " for '" + line.name + "'. " +
+                          problem.what() + " Give a shorter late, or another option of the URL.");
+    }
+}
+
 // In a process of its own: the library has threads, and this process forks.
 int cron_scheduler::try_locks() const {
-    const pid_t child = ::fork();
-    if (child < 0) throw system_failure("Cannot start a process");
-    if (child == 0) {
-        ::sigprocmask(SIG_SETMASK, &events_.original_mask(), nullptr);
-        int result = 0;
-        try {
-            blocking::client locks(location_.lock_service);
-            static_cast<void>(locks.inspect(schedules_.front().line->name));
-        } catch (...) {
-            result = report_current();
-        }
-        say_rest();
-        ::_exit(result);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : signal_status(WTERMSIG(status));
+    return call_in_child(events_.original_mask(), [this] {
+        blocking::client locks(location_.lock_service);
+        static_cast<void>(locks.inspect(schedules_.front().line->name));
+        if (!store_) try_mark(locks);
+        return 0;
+    });
 }
 
 // A mistake ends this process at once; a service that is away is waited for.
@@ -104,7 +140,7 @@ int cron_scheduler::verify_locks() {
 void cron_scheduler::prepare_records() {
     while (!is_stopping_) {
         try {
-            store_.make_schema();
+            store_->make_schema();
             return;
         } catch (const guard::conflict& problem) {
             note_outage(problem);
@@ -122,6 +158,7 @@ void cron_scheduler::prepare_records() {
 }
 
 void cron_scheduler::look_at_all() {
+    note_progress();
     for (auto& schedule : schedules_) {
         if (is_stopping_ || schedule.next_look > boot_clock::now()) continue;
         try {
@@ -141,32 +178,50 @@ void cron_scheduler::look_at(watched_schedule& schedule) {
         schedule.next_look = boot_clock::now() + busy_pause;
         return;
     }
-    const auto decision = schedule.watch.advance(store_.records());
+    const auto decision = schedule.watch.advance(ticks());
     const auto now = boot_clock::now();
     schedule.next_look = now + decision.pause;
     if (now >= schedule.next_purge) {
         schedule.next_purge = now + purge_interval;
-        store_.records().purge(schedule.line->name, keep);
+        ticks().purge(schedule.line->name, keep);
     }
     if (decision.next != action::wait) start(schedule, decision);
 }
 
 void cron_scheduler::start(watched_schedule& schedule,
                            const guard::schedule_watch::decision& decision) {
-    store_.close();
-    const auto name = schedule.watch.lock_name(decision.claim);
+    close_records();
+    auto progress = std::make_shared<job_progress>();
     const pid_t job = ::fork();
     if (job < 0) {
         say("Cannot start a process for '" + decision.claim.name + "'; another host may run it.");
+        if (!store_) local_.reopen(decision.claim, busy_pause);
         return;
     }
     if (job == 0) {
         become_job(events_.original_mask());
-        const int status = run_cron_job(*schedule.line, decision, name, location_, verbose_);
+        const auto name = schedule.watch.lock_name(decision.claim);
+        const int status =
+            store_ ? run_cron_job(*schedule.line, decision, name, location_, verbose_, *progress)
+                   : run_marked_job(*schedule.line, decision, location_, verbose_, *progress);
         say_rest();
         ::_exit(status);
     }
-    running_.emplace(job, running_job{&schedule, decision.claim, boot_clock::now()});
+    running_.emplace(
+        job, running_job{&schedule, decision.claim, boot_clock::now(), std::move(progress)});
+}
+
+// Without records, a tick that has begun does not hold back the next one, which waits for its lock.
+void cron_scheduler::note_progress() {
+    if (store_) return;
+    for (const auto& [job, running] : running_)
+        if (running.progress->get() != job_stage::waiting) local_.settle(running.claim);
+}
+
+// Those that wait for their lock. From then on they cannot begin, so no command gets this signal.
+void cron_scheduler::cancel_waiting() {
+    for (const auto& [job, running] : running_)
+        if (running.progress->advance(job_stage::cancelled)) ::kill(job, SIGTERM);
 }
 
 // A sign of life for other hosts; the lock decides whether the work runs.
@@ -175,7 +230,7 @@ void cron_scheduler::renew_running() {
         for (auto& [job, running] : running_) {
             if (running.next_renewal > boot_clock::now()) continue;
             const duration ttl = running.schedule->line->options.ttl;
-            store_.records().renew(running.claim, ttl);
+            ticks().renew(running.claim, ttl);
             running.next_renewal = boot_clock::now() + ttl / 3;
         }
     } catch (const std::exception& problem) {
@@ -189,8 +244,13 @@ void cron_scheduler::reap() {
         if (ended < 0) return;
         const auto job = running_.find(ended);
         if (job == running_.end()) continue;
+        const auto& [schedule, claim, renewal, progress] = job->second;
+        if (!store_ && progress->get() == job_stage::waiting)
+            local_.reopen(claim, busy_pause);
+        else if (!store_)
+            local_.settle(claim);
         // A tick that waits for the end of this one can begin.
-        job->second.schedule->next_look = {};
+        schedule->next_look = {};
         running_.erase(job);
     }
 }
@@ -201,14 +261,16 @@ void cron_scheduler::handle_signals(const event_batch& batch) {
         if (!is_termination_signal(signal)) continue;
         for (const auto& [job, running] : running_)
             if (is_stopping_) ::kill(job, signal);
-        if (!std::exchange(is_stopping_, true) && !running_.empty())
+        const bool is_first = !std::exchange(is_stopping_, true);
+        if (is_first) cancel_waiting();
+        if (is_first && !running_.empty())
             say("No command begins any more. Waits for the end of " +
                 std::to_string(running_.size()) + "; a second signal is passed on to them.");
     }
 }
 
 void cron_scheduler::note_outage(const std::exception& problem) {
-    store_.close();
+    close_records();
     retry_at_ = boot_clock::now() + pauses_.next();
     if (!std::exchange(is_away_, true))
         say(std::string("The records cannot be reached: ") + problem.what() + " Tries again.");

@@ -8,9 +8,15 @@
 #include "../run/back_off.hpp"
 #include "../run/event_source.hpp"
 #include "cron_file.hpp"
+#include "job_progress.hpp"
+#include "local_ticks.hpp"
 #include "record_store.hpp"
 
+#include <pawl/blocking/client.hpp>
+
 #include <map>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace pawl::cli {
@@ -35,15 +41,22 @@ private:
         watched_schedule* schedule;
         guard::tick_claim claim;
         time_point next_renewal;
+        std::shared_ptr<job_progress> progress;
     };
 
+    [[nodiscard]] guard::tick_records& ticks();
+    void close_records() noexcept;
+    void refuse_without_records() const;
     int verify_locks();
     void prepare_records();
     [[nodiscard]] int try_locks() const;
+    void try_mark(blocking::client& locks) const;
     void look_at_all();
     void look_at(watched_schedule& schedule);
     void start(watched_schedule& schedule, const guard::schedule_watch::decision& decision);
     void renew_running();
+    void note_progress();
+    void cancel_waiting();
     void reap();
     void handle_signals(const event_batch& batch);
     void note_outage(const std::exception& problem);
@@ -52,7 +65,8 @@ private:
     const service_location& location_;
     bool verbose_;
     event_source events_;
-    record_store store_;
+    std::optional<record_store> store_;
+    local_ticks local_;  // for a service without records
     std::vector<watched_schedule> schedules_;
     std::map<pid_t, running_job> running_;
     back_off pauses_;

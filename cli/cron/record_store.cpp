@@ -18,16 +18,19 @@ using namespace std::chrono_literals;
 
 [[noreturn]] void throw_no_records(const service_location& location) {
     throw failure(exit_code::usage,
-                  "A schedule needs a record of each tick, which " +
-                      location.lock_service.describe() +
-                      " does not keep; name a SQL database or a lock file with --on.");
+                  location.lock_service.describe() +
+                      " keeps no records of ticks, so it has no history and needs no table; name a "
+                      "SQL database or a lock file with --on.");
 }
 
 }  // namespace
 
+bool keeps_records(const service_location& location) {
+    return guard::keeps_records(location.secret_url.substr(0, location.secret_url.find(':')));
+}
+
 record_store::record_store(const service_location& location) : location_(location) {
-    const auto scheme = location.secret_url.substr(0, location.secret_url.find(':'));
-    if (!guard::keeps_records(scheme)) throw_no_records(location);
+    if (!keeps_records(location)) throw_no_records(location);
 }
 
 void record_store::open() {

@@ -14,6 +14,9 @@
 
 namespace pawl::cli {
 
+// Whether the service can keep records of ticks.
+[[nodiscard]] bool keeps_records(const service_location& location);
+
 // Connects when it is used.
 class record_store {
 public:

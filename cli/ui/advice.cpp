@@ -37,6 +37,15 @@ std::size_t end_of_command(std::string_view text) {
     return end;
 }
 
+// Of a message for programs and people alike, such as `pawl schema --guard --on URL`.
+constexpr std::string_view any_service = " --on URL";
+
+// Where the command, which has options, names any service; npos if it does not.
+std::size_t find_any_service(std::string_view rest) {
+    if (!rest.starts_with(" --")) return std::string_view::npos;
+    return rest.substr(0, rest.find('`')).find(any_service);
+}
+
 // The command is a whole one, and names no service yet.
 bool may_name_service(std::string_view rest) {
     if (rest.starts_with(" --help") || rest.starts_with(" --on") || rest.starts_with(" --local"))
@@ -62,7 +71,13 @@ std::string in_command_words(std::string_view text) {
          end = end_of_command(rest)) {
         result += rest.substr(0, end);
         rest.remove_prefix(end);
-        if (may_name_service(rest)) result += " " + option;
+        const auto at = find_any_service(rest);
+        if (at != std::string_view::npos) {
+            result.append(rest.substr(0, at)).append(" ").append(option);
+            rest.remove_prefix(at + any_service.size());
+        } else if (may_name_service(rest)) {
+            result += " " + option;
+        }
     }
     return result.append(rest);
 }

@@ -143,7 +143,7 @@ void add_cron(CLI::App& app, arguments& args, action& selected_action) {
         "A line of the file: 30 2 * * *  orders/nightly  max=2h,late=10m  /usr/bin/repair\n"
         "The environment of the command has PAWL_TICK, PAWL_NAME and PAWL_TOKEN.\n"
         "Exit status: 0 after a signal; 66 the file cannot be read; 78 it is not valid; 64 the\n"
-        "service keeps no records; 77 no right to make the table.");
+        "service keeps no records, and so no history; 77 no right to make the table.");
     verb->callback([&] {
         selected_action = [&] {
             return cron({.location = args.location,

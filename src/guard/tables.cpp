@@ -9,6 +9,8 @@
 #include <pawl/guard/schema.hpp>
 #include <pawl/guard/transaction.hpp>
 
+#include <pawl_database_schemes.hpp>
+
 #include <array>
 
 namespace pawl::guard {
@@ -145,10 +147,8 @@ boost::asio::awaitable<void> table_checks::require(async_connection& db, const t
 }
 
 std::optional<dialect> dialect_of(std::string_view url) {
-    const auto scheme = url.substr(0, url.find(':'));
-    if (scheme == "postgresql" || scheme == "postgres") return dialect::postgres;
-    if (scheme == "mysql" || scheme == "mariadb") return dialect::mysql;
-    if (scheme == "sqlite") return dialect::sqlite;
+    for (const auto& each : database_schemes)
+        if (url.substr(0, url.find(':')) == each.scheme) return each.dialect;
     return std::nullopt;
 }
 

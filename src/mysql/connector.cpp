@@ -10,9 +10,10 @@
 
 #include "../core/util/random.hpp"
 #include "../net/host_addresses.hpp"
-#include "../net/option_values.hpp"
 #include "../sql/answers.hpp"
 #include "../sql/worst_failure.hpp"
+
+#include <pawl/mysql_handle.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -129,10 +130,7 @@ time_point connector::limit_of_attempt(std::size_t remaining, time_point give_up
 }
 
 server_login connector::login_for(const server& target, const std::string& address) const {
-    auto password =
-        options_.password_file.empty()
-            ? options_.password
-            : net::read_secret_file(options_.password_file, "password", "password_file");
+    auto password = password_of(options_);
     return {target.host, address, target.port, options_.user, std::move(password), options_.tls};
 }
 

@@ -5,6 +5,8 @@
 
 #include "../sql/user_timeout.hpp"
 
+#include <pawl/mysql_handle.hpp>
+
 #include <errmsg.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -28,10 +30,6 @@ using descriptor_base = asio::posix::descriptor_base;
 struct free_result {
     void operator()(MYSQL_RES* rows) const noexcept { ::mysql_free_result(rows); }
 };
-
-// Without TLS, no server may request the password in clear text.
-constexpr const char* safe_plugins =
-    "mysql_native_password,caching_sha2_password,client_ed25519,parsec,sha256_password";
 
 // In s. With TLS, the library blocks this thread during the handshake, and until the next answer.
 constexpr unsigned blocking_limit = 2;
@@ -99,24 +97,9 @@ void libmariadb_connection::apply_options(const server_login& login) {
     const auto set = [this](mysql_option option, const void* value) {
         ::mysql_optionsv(connection_, option, value);
     };
-    const auto& tls = login.tls;
-    const my_bool yes = 1, no = 0;
-    const unsigned none = 0;
     set(MYSQL_OPT_NONBLOCK, nullptr);
-    set(MYSQL_SET_CHARSET_NAME, "utf8mb4");
-    set(MYSQL_OPT_LOCAL_INFILE, &none);
-    set(MYSQL_OPT_SSL_ENFORCE, tls.enabled ? &yes : &no);
-    // With the check, a server without TLS is refused before the password is sent.
-    set(MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls.enabled && tls.verify ? &yes : &no);
-    if (!tls.enabled) {
-        set(MARIADB_OPT_RESTRICTED_AUTH, safe_plugins);
-        return;
-    }
-    set(MYSQL_OPT_CONNECT_TIMEOUT, &blocking_limit);
-    if (!tls.ca_file.empty()) set(MYSQL_OPT_SSL_CA, tls.ca_file.c_str());
-    if (!tls.cert_file.empty()) set(MYSQL_OPT_SSL_CERT, tls.cert_file.c_str());
-    if (!tls.key_file.empty()) set(MYSQL_OPT_SSL_KEY, tls.key_file.c_str());
-    if (!tls.key_password.empty()) set(MARIADB_OPT_TLS_PASSPHRASE, tls.key_password.c_str());
+    set_up_handle(connection_, login.tls);
+    if (login.tls.enabled) set(MYSQL_OPT_CONNECT_TIMEOUT, &blocking_limit);
 }
 
 asio::awaitable<server_error> libmariadb_connection::connect(server_login login,

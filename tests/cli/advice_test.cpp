@@ -47,6 +47,13 @@ TEST_F(Advice, NamesTheServiceOfTheCommandLine) {
                 HasSubstr("look with `pawl status" + on + " 'it'`"));
 }
 
+// The library's advice names any service.
+TEST_F(Advice, NamesTheServiceOnce) {
+    const auto file = "sqlite:" + sandbox.file("locks.db");
+    EXPECT_THAT(run({"reconcile", "--history", "--on", file}).err,
+                HasSubstr("run the output of `pawl schema --guard --on '" + file + "'`"));
+}
+
 // The command in the file's name is no advice.
 TEST_F(Advice, NamesAFileThatIsCalledLikeACommand) {
     const auto file = "sqlite:" + sandbox.file("pawl status.db");

@@ -2,24 +2,20 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Six hosts with wrong clocks run one file, while some of them restart and some are stopped.
-#include "command.hpp"
+#include "fleet_host.hpp"
 
 #include <pawl/guard/open_database.hpp>
 #include <pawl/guard/tick_records.hpp>
 
-#include <support/moved_clock.hpp>
 #include <support/postgres_server.hpp>
 
 #include <gtest/gtest.h>
-
-#include <signal.h>
 
 #include <array>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <random>
-#include <sstream>
 
 namespace {
 
@@ -34,45 +30,6 @@ std::size_t wanted_ticks() {
     return count == nullptr ? 20 : std::stoul(count);
 }
 
-// A process with a clock of its own, and the processes of its ticks.
-class fleet_host {
-public:
-    fleet_host(const test_sandbox& sandbox, words arguments, std::chrono::milliseconds ahead)
-        : sandbox_(sandbox), arguments_(std::move(arguments)) {
-        clock_.step(ahead);
-        start();
-    }
-
-    void restart() {
-        process_->signal(SIGTERM);
-        EXPECT_EQ(process_->wait(120s).code, 0) << process_->err();
-        start();
-    }
-    // Also the supervisors of its commands, but neither locks nor commands.
-    void signal_all(int number) const {
-        process_->signal(number);
-        std::ifstream children("/proc/" + std::to_string(process_->pid()) + "/task/" +
-                               std::to_string(process_->pid()) + "/children");
-        for (pid_t child = 0; children >> child;)
-            ::kill(child, number);
-    }
-    void stop() { process_->signal(SIGTERM); }
-    outcome wait() { return process_->wait(120s); }
-
-private:
-    void start() {
-        variables environment;
-        for (const auto& [name, value] : clock_.environment())
-            environment[name] = value;
-        process_ = sandbox_.start(arguments_, environment);
-    }
-
-    const test_sandbox& sandbox_;
-    words arguments_;
-    support::moved_clock clock_;
-    std::unique_ptr<started_process> process_;
-};
-
 class CronFleet : public ::testing::Test {
 protected:
     CronFleet() {
@@ -85,13 +42,7 @@ protected:
                             std::to_string(wanted_ticks() / 2) + " * 1000000"});
     }
 
-    [[nodiscard]] std::map<std::string, int> runs() const {
-        std::istringstream text(read_file(log_));
-        std::map<std::string, int> counts;
-        for (std::string key; std::getline(text, key);)
-            ++counts[key];
-        return counts;
-    }
+    [[nodiscard]] std::map<std::string, int> runs() const { return count_lines(log_); }
     void wait_for_progress(std::chrono::nanoseconds limit) const {
         const auto before = runs().size();
         static_cast<void>(support::eventually([&] { return runs().size() > before; }, limit));

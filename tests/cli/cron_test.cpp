@@ -4,13 +4,15 @@
 // `pawl cron` on one host.
 #include "command.hpp"
 
+#include <pawl/blocking.hpp>
 #include <pawl/guard/open_database.hpp>
-#include <pawl/guard/tick_records.hpp>
+#include <pawl/guard/schedule_watch.hpp>
 
 #include <gtest/gtest.h>
 
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -121,13 +123,44 @@ TEST_F(Cron, SkipsAnOverlap) {
 TEST_F(Cron, LeavesALockOfAnotherProgramAlone) {
     const auto holder = sandbox.start({"run", "tick", "--", "sleep", "600"});
     ASSERT_TRUE(sandbox.eventually_held("tick"));
-    const auto cron = start("", "touch OUT");
+    const auto cron = start("late=1s", "touch OUT");
     EXPECT_TRUE(eventually_recorded([](const tick_record& each) {
         return each.state == tick_state::skipped && each.reason == "the lock was not free";
     })) << cron->err();
     EXPECT_FALSE(std::filesystem::exists(out));
     holder->signal(SIGTERM);
     EXPECT_TRUE(support::eventually([&] { return std::filesystem::exists(out); }));
+}
+
+// A claims a tick, acquires its lock and stalls. Its claim is abandoned: B claims the tick, and
+// finds the lock taken. A goes on, is refused, and releases the lock. B must run the tick: nobody
+// did.
+TEST_F(Cron, ATickOutlivesAHostThatStallsBeforeItsBeginning) {
+    std::filesystem::create_directories(sandbox.file(".local/state/pawl"));
+    const auto database = pawl::guard::open_database(url);
+    pawl::guard::sql_tick_records stalled(*database);
+    stalled.make_schema();
+    const auto due = std::chrono::floor<std::chrono::seconds>(stalled.look("tick").now);
+    database->execute({"UPDATE pawl_tick SET settled = settled - 1000000"});
+    const auto tick = pawl::guard::cron_schedule::parse("* * * * * *").next(due - 1s).value();
+    const pawl::guard::tick_claim claim{.name = "tick",
+                                        .key = tick.key,
+                                        .due = due,
+                                        .claim = pawl::guard::random_claim(),
+                                        .host = "a"};
+    ASSERT_EQ(stalled.claim(claim, due, 1us), pawl::guard::claim_answer::claimed);
+    pawl::blocking::client locks(pawl::from_url(url));
+    auto held = locks.acquire("tick");
+
+    const auto cron = start("late=1h,catch_up=all", "echo \"$PAWL_TICK\" >>OUT");
+    ASSERT_TRUE(support::eventually([&] { return locks.inspect("tick").waiters == 1; }))
+        << cron->err();
+    EXPECT_FALSE(stalled.begin(claim, held.token(), due + 1h, 30s));
+    static_cast<void>(held.release());
+    EXPECT_TRUE(eventually_recorded([&](const tick_record& each) {
+        return each.key == tick.key && each.state == tick_state::done && each.attempts == 1;
+    })) << cron->err();
+    EXPECT_EQ(lines().at(0), tick.key);
 }
 
 TEST_F(Cron, EndsACommandThatLastsTooLong) {
@@ -157,6 +190,23 @@ TEST_F(Cron, WaitsForCommandsAtTheFirstSignalAndEndsThemAtTheSecond) {
     cron->signal(SIGTERM);
     EXPECT_EQ(cron->wait().code, 0);
     EXPECT_EQ(records().back().status, 3);
+}
+
+// The tick is given back: another host may have it at once.
+TEST_F(Cron, ASignalEndsTheWaitForALock) {
+    std::filesystem::create_directories(sandbox.file(".local/state/pawl"));
+    pawl::blocking::client locks(pawl::from_url(url));
+    const auto held = locks.acquire("tick");
+    const auto cron = start("late=1h,catch_up=all", "touch OUT");
+    ASSERT_TRUE(support::eventually([&] { return locks.inspect("tick").waiters == 1; }))
+        << cron->err();
+    cron->signal(SIGTERM);
+    EXPECT_EQ(cron->wait().code, 0);
+    const auto all = records();
+    EXPECT_TRUE(std::ranges::any_of(all, [](const tick_record& each) {
+        return each.state == tick_state::claimed && each.attempts == 0;
+    })) << cron->err();
+    EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 TEST_F(Cron, ACommandOutlivesItsScheduler) {
@@ -231,12 +281,16 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
         "PATH=/bin\n"
         "TZ=Mars/Phobos\n"
         "0 0 30 2 *  g  true\n"
-        "* *\n");
+        "* *\n"
+        "0 0 * * *  h  late=5min, max=2h  true\n"
+        "0 0 * * *  i  late=5min,late=2h  true\n"
+        "0 0 * * *  mon  true\n"
+        "* * * * * * *  j  true\n");
     const auto checked = sandbox.run({"cron", "--check", path});
     EXPECT_EQ(checked.code, 78);
     for (const std::string sentence :
          {"line 1: The minute '61' of the schedule is out of range; give 0 to 59.",
-          "line 2: The command is missing; write the schedule, the name, options",
+          "line 2: The command is missing after the schedule '0 0 * * *'; write the schedule,",
           "line 3: The option late of a schedule is out of range; give 1s to 31d.",
           "line 4: The option 'depth' is unknown; there are max, late, overlap,",
           "line 5: The option overlap=maybe is not valid; use skip, wait or allow.",
@@ -244,7 +298,11 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
           "line 8: Only TZ can be set in this file; set 'PATH' in the environment",
           "line 9: The time zone 'Mars/Phobos' is unknown on this host;",
           "line 10: The schedule '0 0 30 2 *' is never due,",
-          "line 11: The schedule '* *' has 2 fields;"})
+          "line 11: The schedule '* *' has 2 fields;",
+          "line 12: The option '' has no value; write NAME=VALUE, and commas without blanks",
+          "line 13: The option late is there twice; keep one of them.",
+          "line 14: The command is missing after the schedule '0 0 * * * mon';",
+          "line 15: The name '*' after the schedule '* * * * * *' looks like another field;"})
         EXPECT_NE(checked.err.find(sentence), std::string::npos) << sentence << checked.err;
     const auto started = sandbox.run({"cron", path});
     EXPECT_EQ(started.code, 78);
@@ -256,10 +314,15 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
     EXPECT_EQ(sandbox.run({"cron", "--history", path}).code, 64);
     EXPECT_EQ(sandbox.run({"cron", "--history", "--last", "0"}).code, 64);
     EXPECT_EQ(sandbox.run({"cron", sandbox.file("absent")}).code, 66);
-    const auto good = write("* * * * *  a  true\n");
-    const auto redis = sandbox.run({"cron", "--on", "redis://127.0.0.1:1", good});
+    const auto history = sandbox.run({"cron", "--history"});
+    EXPECT_EQ(history.code, 77);
+    EXPECT_NE(history.err.find(" has no ticks: `pawl cron` has not run there yet."),
+              std::string::npos)
+        << history.err;
+    const auto redis = sandbox.run({"cron", "--on", "redis://127.0.0.1:1", "--history"});
     EXPECT_EQ(redis.code, 64);
-    EXPECT_NE(redis.err.find("A schedule needs a record of each tick"), std::string::npos);
+    EXPECT_NE(redis.err.find(" keeps no records of ticks, so it has no history"),
+              std::string::npos);
 }
 
 TEST_F(Cron, PrintsTheSchema) {

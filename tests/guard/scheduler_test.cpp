@@ -3,16 +3,15 @@
 
 // The scheduler on threads: two hosts, which share a database in memory and its clock. The test
 // moves the clock; the locks are in memory.
+#include "timed_database.hpp"
+
 #include <pawl/blocking.hpp>
 #include <pawl/guard/scheduler.hpp>
-#include <pawl/guard/sqlite.hpp>
 #include <pawl/memory.hpp>
 
 #include <support/eventually.hpp>
 
 #include <gtest/gtest.h>
-
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <atomic>
@@ -24,42 +23,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using namespace pawl::guard;
-
-// Thread-safe: two schedulers use it.
-class shared_database final : public connection {
-public:
-    shared_database() {
-        sqlite3* opened = nullptr;
-        EXPECT_EQ(::sqlite3_open(":memory:", &opened), SQLITE_OK);
-        handle_.reset(opened);
-        view_.emplace(opened);
-    }
-
-    rows execute(const statement& to_run) override {
-        static const std::string clock =
-            "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)";
-        const std::scoped_lock guard(mutex_);
-        if (is_broken) throw database_error("The database is away.", {}, true);
-        auto text = to_run;
-        const auto us = std::to_string(now_us.load());
-        for (auto at = text.text.find(clock); at != std::string::npos;
-             at = text.text.find(clock, at + us.size()))
-            text.text.replace(at, clock.size(), us);
-        return view_->execute(text);
-    }
-    [[nodiscard]] pawl::guard::dialect dialect() const noexcept override {
-        return pawl::guard::dialect::sqlite;
-    }
-    [[nodiscard]] bool in_transaction() const noexcept override { return false; }
-
-    std::atomic<std::int64_t> now_us{1'780'272'000'000'000};  // 2026-06-01
-    std::atomic<bool> is_broken = false;
-
-private:
-    std::mutex mutex_;
-    std::unique_ptr<sqlite3, decltype(&::sqlite3_close)> handle_{nullptr, &::sqlite3_close};
-    std::optional<sqlite_connection> view_;
-};
+using guard_tests::timed_database;
 
 class Scheduler : public ::testing::Test {
 protected:
@@ -72,7 +36,7 @@ protected:
     [[nodiscard]] scheduler_options virtual_time() {
         scheduler_options options{.host = "h"};
         options.pause = [this](pawl::duration) {
-            database.now_us += 1'000'000;
+            database.advance(1s);
             std::this_thread::yield();
         };
         options.log = [this](std::string_view line) {
@@ -81,12 +45,18 @@ protected:
         };
         return options;
     }
+    // The clock stands.
+    [[nodiscard]] scheduler_options standing_time() {
+        auto options = virtual_time();
+        options.pause = [](pawl::duration) { std::this_thread::yield(); };
+        return options;
+    }
     std::string logged() {
         const std::scoped_lock guard(mutex);
         return lines;
     }
 
-    shared_database database;
+    timed_database database;
     pawl::blocking::client locks{pawl::memory::at()};
     std::mutex mutex;
     std::string lines;
@@ -177,15 +147,45 @@ TEST_F(Scheduler, TellsTheWorkOfALoss) {
 TEST_F(Scheduler, LeavesALockOfAnotherOwnerAlone) {
     const auto held = locks.acquire("job");
     sql_tick_records own(database);
-    scheduler host(locks, own, virtual_time());
-    host.add("job", cron_schedule::parse("* * * * *"), {},
+    database.advance(1min);
+    scheduler host(locks, own, standing_time());
+    host.add("job", cron_schedule::parse("* * * * *"), {.late = 1s},
              [](const running_tick&) -> int { throw std::logic_error("it ran"); });
     std::jthread runner([&host](const std::stop_token& stop) { host.run(stop); });
     EXPECT_TRUE(support::eventually([&] {
         const auto all = records();
         return !all.empty() && all.back().reason == "the lock was not free";
     }));
-    EXPECT_NE(logged().find("is skipped, because another owner has the lock"), std::string::npos);
+    EXPECT_NE(logged().find("is skipped, because another owner kept the lock"), std::string::npos);
+}
+
+// A claims a tick, acquires its lock and stalls. Its claim is abandoned: B claims the tick, and
+// finds the lock taken. A goes on, is refused, and releases the lock. B must run the tick: nobody
+// did.
+TEST_F(Scheduler, ATickOutlivesAHostThatStallsBeforeItsBeginning) {
+    sql_tick_records stalled(database), own(database);
+    const auto due = std::chrono::floor<std::chrono::seconds>(stalled.look("job").now) + 1min;
+    const auto wanted = cron_schedule::parse("* * * * *").next(due - 1s).value();
+    const tick_claim claim{
+        .name = "job", .key = wanted.key, .due = due, .claim = random_claim(), .host = "a"};
+    database.advance(1min);
+    ASSERT_EQ(stalled.claim(claim, due, 1us), claim_answer::claimed);
+    auto held = locks.acquire("job");
+    database.advance(1us);
+
+    scheduler host(locks, own, standing_time());
+    std::atomic<int> runs = 0;
+    host.add("job", cron_schedule::parse("* * * * *"), {}, [&](const running_tick& running) {
+        EXPECT_EQ(running.when.key, wanted.key);
+        return runs++;
+    });
+    std::jthread runner([&host](const std::stop_token& stop) { host.run(stop); });
+    ASSERT_TRUE(support::eventually([&] { return locks.inspect("job").waiters == 1; })) << logged();
+    EXPECT_FALSE(stalled.begin(claim, held.token(), due + 1h, 30s));
+    static_cast<void>(held.release());
+    EXPECT_TRUE(support::eventually([&] { return records().front().state == tick_state::done; }));
+    EXPECT_EQ(records().front().attempts, 1U);
+    EXPECT_EQ(runs, 1);
 }
 
 TEST_F(Scheduler, OutlivesAnOutageOfTheRecords) {

@@ -5,12 +5,17 @@
 #include "test_database.hpp"
 
 #include <pawl/error.hpp>
+#include <pawl/guard/async_tick_records.hpp>
 #include <pawl/guard/schedule_watch.hpp>
 #include <pawl/guard/tick_records.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
 
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace guard_tests {
 namespace {
@@ -44,6 +49,70 @@ protected:
     const guard::tick_claim first = claim_of("t1", now - hour);
     const store_time later = now + hour;
 };
+
+// A tick from its claim to its end, one that is skipped, and one that is early. Returns what is
+// wrong.
+asio::awaitable<std::vector<std::string>> live_through(guard::async_sql_tick_records& records,
+                                                       guard::tick_claim first,
+                                                       guard::tick_claim rival,
+                                                       guard::tick_claim second,
+                                                       guard::tick_claim early) {
+    std::vector<std::string> wrong;
+    const auto expect = [&wrong](bool is_right, const char* step) {
+        if (!is_right) wrong.emplace_back(step);
+    };
+    const std::string name = first.name, reason = "late", none;
+    co_await records.make_schema();
+    const auto before = co_await records.look(name);
+    expect(before.unfinished.empty(), "look");
+    const auto too_early = co_await records.claim(early, early.due, hour);
+    expect(too_early == claim_answer::early, "early");
+    const auto claimed = co_await records.claim(first, first.due, hour);
+    expect(claimed == claim_answer::claimed, "claim");
+    const auto lost = co_await records.claim(rival, rival.due, hour);
+    expect(lost == claim_answer::settled, "claim of another host");
+    const auto latest = before.now + 2 * hour;
+    const bool stolen = co_await records.begin(rival, {}, latest, hour);
+    expect(!stolen, "begin of another host");
+    const bool begun = co_await records.begin(first, pawl::fencing_token(7), latest, hour);
+    const bool repeated = co_await records.begin(first, pawl::fencing_token(7), latest, hour);
+    expect(begun && repeated, "begin");
+    const bool was_withdrawn = co_await records.withdraw(first);
+    const bool begun_after_that = co_await records.begin(first, {}, latest, hour);
+    expect(was_withdrawn && begun_after_that, "withdraw");
+    const bool begun_again = co_await records.begin_again(rival, first.claim, {}, hour);
+    expect(begun_again, "begin_again");
+    co_await records.renew(rival, hour);
+    const bool late_end = co_await records.finish(first, tick_state::done, 0, none);
+    const bool ended = co_await records.finish(rival, tick_state::done, 3, none);
+    expect(!late_end && ended, "finish");
+    const bool skipped = co_await records.skip(second, reason, second.due, 4);
+    expect(skipped, "skip");
+    const auto after = co_await records.look(name);
+    expect(after.unfinished.empty() && after.settled >= second.due, "look at the end");
+    const auto all = co_await records.history(name, 10);
+    expect(all.size() == 2 && all[0].missed == 4 && all[1].status == 3 && all[1].attempts == 2,
+           "history");
+    co_await records.purge(name, hour);
+    co_return wrong;
+}
+
+TEST_P(TickRecords, AreTheSameForCoroutines) {
+    asio::io_context loop;
+    const auto opened = database->connect(loop.get_executor());
+    guard::async_sql_tick_records own(opened->view());
+    const auto second = claim_of("t2", now - 1s);
+    std::vector<std::string> wrong{"did not end"};
+    asio::co_spawn(
+        loop, live_through(own, first, claim_of("t1", first.due), second, claim_of("t3", later)),
+        [&](const std::exception_ptr& failure, std::vector<std::string> result) {
+            wrong = std::move(result);
+            if (failure) std::rethrow_exception(failure);
+        });
+    loop.run();
+    EXPECT_EQ(wrong, std::vector<std::string>());
+    EXPECT_EQ(records.history("nightly", 10).size(), 2U);
+}
 
 TEST_P(TickRecords, TheSchemaCanBeMadeTwice) {
     records.make_schema();

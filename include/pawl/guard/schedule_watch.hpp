@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace pawl::guard {
 
@@ -66,6 +67,24 @@ public:
         std::string crashed{};       // with `recover`: the claim whose work was running
         bool may_repeat = false;     // with `recover`: attempts are left
         std::uint32_t attempt = 1;   // of the work, if it begins
+        // With `run`: how long the lock is waited for; then the tick is skipped. It is held by an
+        // earlier claim of this tick, by work whose end is recorded, or by another program.
+        duration lock_wait{};
+    };
+
+    // A tick that will not begin, and `missed` more: for tick_records::skip.
+    struct skipped_tick {
+        tick_claim claim{};        // of the first one
+        std::string reason{};      // for the history
+        store_time settled{};      // the last one
+        std::uint32_t missed = 0;  // the number of the others
+    };
+    // What is to be done with the records, in this order.
+    struct plan {
+        std::vector<skipped_tick> skips{};  // each is recorded
+        std::optional<tick_claim> claim{};  // is made; then plan_after_claim says what to do
+        store_time not_before{};            // of that claim
+        decision next{};                    // if there is no claim
     };
 
     // Throws errc::bad_name and errc::bad_option. `host` is shown in the history.
@@ -75,6 +94,11 @@ public:
     // The next thing to do, after a look at the records and perhaps a change of them. Throws what
     // they throw; it can be called again.
     [[nodiscard]] decision advance(tick_records& records);
+    // The parts of `advance` between the calls of the records.
+    [[nodiscard]] plan plan_after_look(const schedule_state& state);
+    // `now` is that of the look.
+    [[nodiscard]] plan plan_after_claim(const tick_claim& claimed, claim_answer answer,
+                                        store_time now) const;
 
     // The lock under which the work of the tick runs.
     [[nodiscard]] std::string lock_name(const tick_claim& claimed) const;
@@ -83,18 +107,17 @@ public:
     [[nodiscard]] const schedule_options& options() const noexcept { return options_; }
 
 private:
-    [[nodiscard]] std::optional<decision> care_for_unfinished(tick_records& records,
-                                                              const schedule_state& state);
+    [[nodiscard]] bool care_for_unfinished(const schedule_state& state, plan& result);
     [[nodiscard]] std::optional<decision> recover(const tick_record& record, store_time now);
-    [[nodiscard]] std::optional<decision> claim(tick_records& records, tick_claim wanted,
-                                                store_time now);
-    void skip_late(tick_records& records, schedule_state& state);
-    [[nodiscard]] std::optional<tick> next_due(const schedule_state& state) const;
-    [[nodiscard]] std::optional<tick> select(tick_records& records, const schedule_state& state);
-    [[nodiscard]] std::optional<decision> avoid_overlap(tick_records& records,
-                                                        const schedule_state& state,
-                                                        const tick& wanted);
-    [[nodiscard]] decision wait(const schedule_state& state) const;
+    void plan_claim(const tick& wanted, plan& result) const;
+    [[nodiscard]] store_time skip_late(const schedule_state& state, plan& result) const;
+    [[nodiscard]] std::optional<tick> next_due(const schedule_state& state,
+                                               store_time settled) const;
+    [[nodiscard]] std::optional<tick> select(const schedule_state& state, store_time settled,
+                                             plan& result) const;
+    [[nodiscard]] bool avoid_overlap(const schedule_state& state, const tick& wanted,
+                                     plan& result) const;
+    [[nodiscard]] decision wait(const schedule_state& state, store_time settled) const;
     [[nodiscard]] store_time begin_of(const tick& wanted) const;
     [[nodiscard]] store_time latest_of(store_time due) const;
     [[nodiscard]] tick_claim claim_of(const tick& wanted) const;

@@ -138,8 +138,8 @@ public:
     void purge(std::string_view name, duration keep) override;
 
 private:
-    std::vector<tick_record> records(statement query);
     std::optional<tick_record> find(const tick_claim& claimed);
+    bool change(const statement& update, const tick_claim& claimed, tick_state expected);
 
     connection& db_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
+#include "scheduler_rules.hpp"
+
 #include <pawl/error.hpp>
 #include <pawl/guard/schedule_watch.hpp>
 
@@ -86,35 +88,74 @@ tick_claim schedule_watch::claim_of(const tick& wanted) const {
 }
 
 schedule_watch::decision schedule_watch::advance(tick_records& records) {
-    auto state = records.look(name_);
-    if (!watching_since_) watching_since_ = state.now;
-    if (auto pending = care_for_unfinished(records, state)) return *std::move(pending);
-    skip_late(records, state);
-    const auto wanted = select(records, state);
-    if (!wanted) return wait(state);
-    if (auto held = avoid_overlap(records, state, *wanted)) return *std::move(held);
-    if (auto claimed = claim(records, claim_of(*wanted), state.now)) return *std::move(claimed);
-    return {};  // another host was faster: look again
+    const auto state = records.look(name_);
+    const auto follow = [&records](const plan& next) {
+        for (const auto& each : next.skips)
+            records.skip(each.claim, each.reason, each.settled, each.missed);
+    };
+    const auto wanted = plan_after_look(state);
+    follow(wanted);
+    if (!wanted.claim) return wanted.next;
+    const auto answer = records.claim(*wanted.claim, wanted.not_before, options_.ttl);
+    auto result = plan_after_claim(*wanted.claim, answer, state.now);
+    follow(result);
+    return std::move(result.next);
 }
 
-// What another host has left.
-std::optional<schedule_watch::decision> schedule_watch::care_for_unfinished(
-    tick_records& records, const schedule_state& state) {
+schedule_watch::plan schedule_watch::plan_after_look(const schedule_state& state) {
+    plan result;
+    if (!watching_since_) watching_since_ = state.now;
+    if (care_for_unfinished(state, result)) return result;
+    const auto settled = skip_late(state, result);
+    const auto wanted = select(state, settled, result);
+    if (!wanted)
+        result.next = wait(state, settled);
+    else if (!avoid_overlap(state, *wanted, result))
+        plan_claim(*wanted, result);
+    return result;
+}
+
+schedule_watch::plan schedule_watch::plan_after_claim(const tick_claim& claimed,
+                                                      claim_answer answer, store_time now) const {
+    plan result;
+    const auto latest = latest_of(claimed.due);
+    if (answer == claim_answer::settled) return result;  // another host was faster: look again
+    if (answer == claim_answer::early) {                 // the database's clock was set back
+        result.next.pause = held_pause;
+    } else if (now > latest) {
+        result.skips.push_back({claimed, "late", claimed.due, 0});
+    } else {
+        result.next.next = action::run;
+        result.next.claim = claimed;
+        result.next.latest = latest;
+        result.next.lock_wait = latest - now;
+    }
+    return result;
+}
+
+void schedule_watch::plan_claim(const tick& wanted, plan& result) const {
+    result.claim = claim_of(wanted);
+    result.not_before = begin_of(wanted);
+}
+
+// What another host has left. False: nothing of it needs care now.
+bool schedule_watch::care_for_unfinished(const schedule_state& state, plan& result) {
     std::erase_if(next_recovery_, [&state](const auto& each) {
         return std::ranges::find(state.unfinished, each.first, &tick_record::claim) ==
                state.unfinished.end();
     });
     for (const auto& record : state.unfinished) {
         if (record.lease_until > state.now) continue;
-        if (record.state == tick_state::running) {
-            if (auto recovery = recover(record, state.now)) return recovery;
-        } else {
-            const auto claimed =
-                claim(records, claim_of({seconds_of(record.due), record.key}), state.now);
-            return claimed.value_or(decision());
+        if (record.state == tick_state::claimed) {
+            plan_claim({seconds_of(record.due), record.key}, result);
+            return true;
+        }
+        if (auto recovery = recover(record, state.now)) {
+            result.next = *std::move(recovery);
+            return true;
         }
     }
-    return {};
+    return false;
 }
 
 // The lock tells whether the work still runs, so the next attempt is after another lease.
@@ -133,49 +174,30 @@ std::optional<schedule_watch::decision> schedule_watch::recover(const tick_recor
     return recovery;
 }
 
-// Empty if another host has the tick, or if it was too late.
-std::optional<schedule_watch::decision> schedule_watch::claim(tick_records& records,
-                                                              tick_claim wanted, store_time now) {
-    const auto latest = latest_of(wanted.due);
-    const auto answer = records.claim(wanted, wanted.due + delay_, options_.ttl);
-    decision next;
-    if (answer == claim_answer::settled) return {};
-    if (answer == claim_answer::early) {  // the database's clock was set back
-        next.pause = held_pause;
-        return next;
-    }
-    if (now > latest) {
-        records.skip(wanted, "late", wanted.due, 0);
-        return {};
-    }
-    next.next = action::run;
-    next.claim = std::move(wanted);
-    next.latest = latest;
-    return next;
-}
-
-// One record for all ticks that are too late by now.
-void schedule_watch::skip_late(tick_records& records, schedule_state& state) {
+// One record for all ticks that are too late by now. Returns what is settled then.
+store_time schedule_watch::skip_late(const schedule_state& state, plan& result) const {
     const auto limit = seconds_of(state.now - delay_ - us(options_.late) - 1us);
     const auto first = schedule_.next(seconds_of(state.settled));
-    if (!first || first->due > limit) return;
+    if (!first || first->due > limit) return state.settled;
     std::uint32_t missed = 0;
     auto later = schedule_.next(first->due);
     for (; later && later->due <= limit && missed < most_counted; ++missed)
         later = schedule_.next(later->due);
-    records.skip(claim_of(*first), "late", limit, missed);
-    state.settled = std::max(state.settled, store_time(limit));
+    result.skips.push_back({claim_of(*first), "late", limit, missed});
+    return std::max(state.settled, store_time(limit));
 }
 
-std::optional<tick> schedule_watch::next_due(const schedule_state& state) const {
-    auto next = schedule_.next(seconds_of(state.settled));
+std::optional<tick> schedule_watch::next_due(const schedule_state& state,
+                                             store_time settled) const {
+    auto next = schedule_.next(seconds_of(settled));
     if (next && begin_of(*next) > state.now) return {};
     return next;
 }
 
 // The tick that is to begin, according to catch_up.
-std::optional<tick> schedule_watch::select(tick_records& records, const schedule_state& state) {
-    const auto first = next_due(state);
+std::optional<tick> schedule_watch::select(const schedule_state& state, store_time settled,
+                                           plan& result) const {
+    const auto first = next_due(state, settled);
     if (!first || options_.catch_up == catch_up_policy::all) return first;
     auto selected = *first;
     auto before = selected;
@@ -187,31 +209,31 @@ std::optional<tick> schedule_watch::select(tick_records& records, const schedule
     }
     const bool was_missed = selected.due < *watching_since_;
     if (options_.catch_up == catch_up_policy::none && was_missed) return {};
-    if (superseded > 0) records.skip(claim_of(*first), "superseded", before.due, superseded - 1);
+    if (superseded > 0)
+        result.skips.push_back({claim_of(*first), "superseded", before.due, superseded - 1});
     return selected;
 }
 
 // A tick that came due while earlier work ran overlaps with it. One that was due before that work
 // began is only late.
-std::optional<schedule_watch::decision> schedule_watch::avoid_overlap(tick_records& records,
-                                                                      const schedule_state& state,
-                                                                      const tick& wanted) {
-    if (options_.overlap == overlap_policy::allow || state.unfinished.empty()) return {};
+bool schedule_watch::avoid_overlap(const schedule_state& state, const tick& wanted,
+                                   plan& result) const {
+    if (options_.overlap == overlap_policy::allow || state.unfinished.empty()) return false;
     const bool overlaps = std::ranges::any_of(state.unfinished, [&](const tick_record& each) {
         return each.state == tick_state::running && each.began < begin_of(wanted);
     });
-    decision held;
     if (overlaps && options_.overlap == overlap_policy::skip)
-        records.skip(claim_of(wanted), "overlap", wanted.due, 0);
+        result.skips.push_back({claim_of(wanted), "overlap", wanted.due, 0});
     else
-        held.pause = held_pause;
-    return held;
+        result.next.pause = held_pause;
+    return true;
 }
 
-schedule_watch::decision schedule_watch::wait(const schedule_state& state) const {
+schedule_watch::decision schedule_watch::wait(const schedule_state& state,
+                                              store_time settled) const {
     decision next;
     next.pause = longest_pause;
-    auto after = state.settled;
+    auto after = settled;
     if (options_.catch_up == catch_up_policy::none)
         after = std::max(after, std::min(state.now - delay_, *watching_since_));
     if (const auto coming = schedule_.next(seconds_of(after)))
@@ -237,7 +259,7 @@ begin_result begin_tick(tick_records& records, const schedule_watch::decision& d
     } else {
         auto crashed = claim;
         crashed.claim = decided.crashed;
-        if (records.finish(crashed, tick_state::crashed, 0, "its host died"))
+        if (records.finish(crashed, tick_state::crashed, 0, died_reason))
             return begin_result::crashed;
     }
     return has_begun ? begin_result::begun : begin_result::refused;

@@ -3,32 +3,16 @@
 
 #include "scheduler_jobs.hpp"
 
-#include <pawl/error.hpp>
 #include <pawl/guard/scheduler.hpp>
 #include <pawl/spi/runtime.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace pawl::guard {
 namespace {
 
-using namespace std::chrono_literals;
 using action = schedule_watch::action;
-
-constexpr duration purge_interval = 1h;
-constexpr duration longest_look_pause = 30s;
-constexpr duration first_failure_pause = 1s, longest_failure_pause = 16s;  // while the records fail
-constexpr duration conflict_pause = 50ms;
-
-std::string name_of_host() {
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
 
 }  // namespace
 
@@ -38,14 +22,9 @@ public:
         : options_(with_host(std::move(options))), jobs_(locks, records, options_) {}
 
     void add(std::string name, cron_schedule when, const schedule_options& options, work job) {
-        const bool is_known = std::ranges::any_of(
-            schedules_, [&name](const auto& each) { return each->watch.name() == name; });
-        if (is_known)
-            throw error(errc::bad_name,
-                        "There is a schedule '" + name + "' already; give each its own name.");
-        schedules_.push_back(std::make_unique<watched_schedule>(watched_schedule{
-            .watch = schedule_watch(std::move(name), std::move(when), options, options_.host),
-            .job = std::move(job)}));
+        add_schedule(schedules_,
+                     schedule_watch(std::move(name), std::move(when), options, options_.host),
+                     std::move(job));
     }
 
     void run(const std::stop_token& stop) {
@@ -58,10 +37,6 @@ public:
     }
 
 private:
-    static scheduler_options with_host(scheduler_options options) {
-        if (options.host.empty()) options.host = name_of_host();
-        return options;
-    }
     static time_point now() { return spi::real_runtime().now(); }
 
     // Returns the time until the next look.
@@ -104,7 +79,7 @@ private:
     }
 
     const scheduler_options options_;
-    std::vector<std::unique_ptr<watched_schedule>> schedules_;
+    watch_list<work> schedules_;
     duration failure_pause_ = first_failure_pause;
     scheduler_jobs jobs_;
 };

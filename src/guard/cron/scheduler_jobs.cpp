@@ -15,11 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 using action = schedule_watch::action;
 
-// How long the records may fail until a tick is given up.
-constexpr duration patience = 30s;
-
-std::string text_of(const tick_claim& claim) { return "'" + claim.name + "' of " + claim.key; }
-
 }  // namespace
 
 void scheduler_jobs::log(const std::string& line) const {
@@ -114,20 +109,17 @@ void scheduler_jobs::run(const running_job& job, const std::stop_token& stop) {
     }
 }
 
-// Empty if another owner has the lock.
+// Empty if another owner has the lock. Waits in parts of a lease: if the service cannot be reached
+// from here, another host gets the tick.
 blocking::held_lock scheduler_jobs::acquire(const running_job& job, const std::stop_token& stop) {
     const auto& options = job.schedule.watch.options();
     const auto name = job.schedule.watch.lock_name(job.decision.claim);
-    const bool waits = options.overlap == overlap_policy::wait && job.decision.next == action::run;
-    if (!waits)
-        return locks_.try_acquire(name, {.ttl = options.ttl, .max_hold = options.max}, stop);
-    try {
-        return locks_.acquire(
-            name, {.ttl = options.ttl, .wait = options.late, .max_hold = options.max}, stop);
-    } catch (const error& problem) {
-        if (problem.reason() != errc::timed_out) throw;
+    for (auto left = job.decision.lock_wait;; left -= options.ttl) {
+        const auto part = std::min<duration>(left, options.ttl);
+        auto held =
+            locks_.try_acquire_for(name, part, {.ttl = options.ttl, .max_hold = options.max}, stop);
+        if (held || part == left) return held;
     }
-    return {};
 }
 
 bool scheduler_jobs::begin(const running_job& job, fencing_token token) {
@@ -142,12 +134,7 @@ bool scheduler_jobs::begin(const running_job& job, fencing_token token) {
 
 void scheduler_jobs::work(const running_job& job, const blocking::held_lock& held) {
     const auto& decision = job.decision;
-    running_tick running{
-        .name = decision.claim.name,
-        .when = {std::chrono::floor<std::chrono::seconds>(decision.claim.due), decision.claim.key},
-        .token = held.token(),
-        .attempt = decision.attempt,
-        .lost = held.lost()};
+    const auto running = running_tick_of(decision, held.token(), held.lost());
     int status = 1;
     std::string reason;
     try {
@@ -168,9 +155,9 @@ void scheduler_jobs::work(const running_job& job, const blocking::held_lock& hel
 void scheduler_jobs::settle_busy(const running_job& job) {
     const auto& claim = job.decision.claim;
     if (job.decision.next == action::recover) return;
-    log(text_of(claim) + " is skipped, because another owner has the lock");
+    log(text_of(claim) + " is skipped, because another owner kept the lock");
     persistently([&](tick_records& records) {
-        static_cast<void>(records.skip(claim, "the lock was not free", claim.due, 0));
+        static_cast<void>(records.skip(claim, busy_reason, claim.due, 0));
     });
 }
 
@@ -181,8 +168,8 @@ void scheduler_jobs::withdraw(const running_job& job) {
 }
 
 bool scheduler_jobs::persistently(const std::function<void(tick_records&)>& call) {
-    const auto until = spi::real_runtime().now() + patience;
-    for (duration pause = 20ms;; pause = std::min<duration>(pause * 2, 2s)) {
+    const auto until = spi::real_runtime().now() + record_patience;
+    for (auto pause = first_record_pause;; pause = std::min(pause * 2, longest_record_pause)) {
         try {
             with_records(call);
             return true;

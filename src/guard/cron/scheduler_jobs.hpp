@@ -4,6 +4,8 @@
 // The threads of a scheduler on which work runs.
 #pragma once
 
+#include "scheduler_rules.hpp"
+
 #include <pawl/guard/scheduler.hpp>
 
 #include <condition_variable>
@@ -14,13 +16,7 @@
 
 namespace pawl::guard {
 
-struct watched_schedule {
-    schedule_watch watch;
-    scheduler::work job;
-    duration pause{};  // until the next look
-    time_point next_look{};
-    time_point next_purge{};
-};
+using watched_schedule = watched<scheduler::work>;
 
 // Thread-safe.
 class scheduler_jobs {

@@ -67,13 +67,6 @@ constexpr std::string_view sqlite_table = R"sql(CREATE TABLE IF NOT EXISTS pawl_
     PRIMARY KEY (name, tick)
 ) WITHOUT ROWID)sql";
 
-constexpr std::size_t longest_text = 255;
-
-std::string shortened(std::string text) {
-    text.resize(std::min(text.size(), longest_text));
-    return text;
-}
-
 }  // namespace
 
 const char* to_string(tick_state state) noexcept {
@@ -94,8 +87,7 @@ std::vector<std::string> sql_tick_records::schema(dialect spoken) {
             "CREATE INDEX IF NOT EXISTS pawl_tick_state ON pawl_tick (name, state)"};
 }
 
-// PostgreSQL refuses IF NOT EXISTS without the right to create, also for a table that exists. It
-// may report a table that another session makes at the same time.
+// PostgreSQL refuses IF NOT EXISTS without the right to create, also for a table that exists.
 void sql_tick_records::make_schema() {
     try {
         db_.execute({"SELECT name FROM pawl_tick WHERE 1 = 0"});
@@ -107,37 +99,27 @@ void sql_tick_records::make_schema() {
         try {
             db_.execute({text});
         } catch (const database_error& problem) {
-            if (problem.code() != "23505" && problem.code() != "42P07") throw;
+            if (!is_concurrent_creation(problem)) throw;
             db_.execute({text});
         }
     }
 }
 
-std::vector<tick_record> sql_tick_records::records(statement query) {
-    std::vector<tick_record> found;
-    for (const auto& row : db_.execute(query).values)
-        found.push_back(record_in(row));
-    return found;
-}
-
 std::optional<tick_record> sql_tick_records::find(const tick_claim& claimed) {
-    auto found = records(tick_statements(db_.dialect()).find(claimed));
-    if (found.empty()) return {};
-    return std::move(found.front());
+    const auto answer = db_.execute(tick_statements(db_.dialect()).find(claimed));
+    if (answer.values.empty()) return {};
+    return record_in(answer.values.front());
 }
 
 schedule_state sql_tick_records::look(std::string_view name) {
     const tick_statements sql(db_.dialect());
-    if (name.empty() || name.size() > longest_text)
-        throw error(errc::bad_name, "The name of a schedule must have 1 to 255 bytes.");
+    check_schedule_name(name);
     auto state = db_.execute(sql.state_of(name));
-    if (std::holds_alternative<std::monostate>(state.values.at(0).at(1))) {
+    if (is_unknown_schedule(state)) {
         db_.execute(sql.add_schedule(name));
         state = db_.execute(sql.state_of(name));
     }
-    const auto& row = state.values.at(0);
-    return {to_store_time(as_number(row.at(0))), to_store_time(as_number(row.at(1))),
-            records(sql.unfinished(name))};
+    return state_in(state, db_.execute(sql.unfinished(name)));
 }
 
 claim_answer sql_tick_records::claim(const tick_claim& wanted, store_time not_before,
@@ -156,21 +138,24 @@ claim_answer sql_tick_records::claim(const tick_claim& wanted, store_time not_be
                                                        : claim_answer::settled;
 }
 
-// Two answers are no change: the tick has another claim, or this call had no answer before.
+// Two answers are no change: the record is another claim's, or this call had no answer before.
+bool sql_tick_records::change(const statement& update, const tick_claim& claimed,
+                              tick_state expected) {
+    if (db_.execute(update).matched == 1) return true;
+    const auto record = find(claimed);
+    return record && record->state == expected && record->claim == claimed.claim;
+}
+
 bool sql_tick_records::begin(const tick_claim& claimed, fencing_token token, store_time latest,
                              duration lease) {
-    const auto text = tick_statements(db_.dialect()).begin(claimed, token, latest, lease);
-    if (db_.execute(text).matched == 1) return true;
-    const auto record = find(claimed);
-    return record && record->state == tick_state::running && record->claim == claimed.claim;
+    return change(tick_statements(db_.dialect()).begin(claimed, token, latest, lease), claimed,
+                  tick_state::running);
 }
 
 bool sql_tick_records::begin_again(const tick_claim& claimed, const std::string& crashed,
                                    fencing_token token, duration lease) {
-    const auto text = tick_statements(db_.dialect()).begin_again(claimed, crashed, token, lease);
-    if (db_.execute(text).matched == 1) return true;
-    const auto record = find(claimed);
-    return record && record->state == tick_state::running && record->claim == claimed.claim;
+    return change(tick_statements(db_.dialect()).begin_again(claimed, crashed, token, lease),
+                  claimed, tick_state::running);
 }
 
 bool sql_tick_records::withdraw(const tick_claim& claimed) {
@@ -179,20 +164,15 @@ bool sql_tick_records::withdraw(const tick_claim& claimed) {
 
 bool sql_tick_records::finish(const tick_claim& claimed, tick_state state, int status,
                               const std::string& reason) {
-    const auto text =
-        tick_statements(db_.dialect()).finish(claimed, state, status, shortened(reason));
-    if (db_.execute(text).matched == 1) return true;
-    const auto record = find(claimed);
-    return record && record->state == state && record->claim == claimed.claim;
+    return change(tick_statements(db_.dialect()).finish(claimed, state, status, shortened(reason)),
+                  claimed, state);
 }
 
 bool sql_tick_records::skip(const tick_claim& claimed, const std::string& reason,
                             store_time settled, std::uint32_t missed) {
     const tick_statements sql(db_.dialect());
     db_.execute(sql.add_skipped(claimed, shortened(reason), settled, missed));
-    db_.execute(sql.skip_claimed(claimed, shortened(reason)));
-    const auto record = find(claimed);
-    return record && record->state == tick_state::skipped && record->claim == claimed.claim;
+    return change(sql.skip_claimed(claimed, shortened(reason)), claimed, tick_state::skipped);
 }
 
 void sql_tick_records::renew(const tick_claim& claimed, duration lease) {
@@ -200,15 +180,14 @@ void sql_tick_records::renew(const tick_claim& claimed, duration lease) {
 }
 
 std::vector<tick_record> sql_tick_records::history(std::string_view name, std::uint32_t most) {
-    return records(tick_statements(db_.dialect()).history(name, most));
+    return records_in(db_.execute(tick_statements(db_.dialect()).history(name, most)));
 }
 
 void sql_tick_records::purge(std::string_view name, duration keep) {
     const tick_statements sql(db_.dialect());
     const auto state = db_.execute(sql.state_of(name));
-    const auto& settled = state.values.at(0).at(1);
-    if (std::holds_alternative<std::monostate>(settled)) return;
-    db_.execute(sql.purge(name, keep, to_store_time(as_number(settled))));
+    if (is_unknown_schedule(state)) return;
+    db_.execute(sql.purge(name, keep, state_in(state, {}).settled));
 }
 
 }  // namespace pawl::guard

@@ -5,6 +5,9 @@
 
 #include "../dialect_text.hpp"
 
+#include <pawl/error.hpp>
+
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -14,6 +17,8 @@ namespace {
 constexpr std::string_view columns =
     "name, tick, due, state, claim, attempts, lease_until, token, host, began, ended, status, "
     "reason, missed, ";
+
+constexpr std::size_t longest_text = 255;
 
 std::int64_t us_of(duration length) {
     return std::chrono::duration_cast<std::chrono::microseconds>(length).count();
@@ -258,6 +263,37 @@ tick_record record_in(const std::vector<value>& row) {
     record.reason = as_string(row.at(12));
     record.missed = static_cast<std::uint32_t>(as_number(row.at(13)));
     return record;
+}
+
+std::vector<tick_record> records_in(const rows& answer) {
+    std::vector<tick_record> found;
+    for (const auto& row : answer.values)
+        found.push_back(record_in(row));
+    return found;
+}
+
+bool is_unknown_schedule(const rows& state) {
+    return std::holds_alternative<std::monostate>(state.values.at(0).at(1));
+}
+
+schedule_state state_in(const rows& state, const rows& unfinished) {
+    const auto& row = state.values.at(0);
+    return {to_store_time(as_number(row.at(0))), to_store_time(as_number(row.at(1))),
+            records_in(unfinished)};
+}
+
+void check_schedule_name(std::string_view name) {
+    if (name.empty() || name.size() > longest_text)
+        throw error(errc::bad_name, "The name of a schedule must have 1 to 255 bytes.");
+}
+
+std::string shortened(std::string text) {
+    text.resize(std::min(text.size(), longest_text));
+    return text;
+}
+
+bool is_concurrent_creation(const database_error& problem) {
+    return problem.code() == "23505" || problem.code() == "42P07";
 }
 
 }  // namespace pawl::guard

@@ -50,6 +50,18 @@ private:
 
 // The row of `unfinished`, `find` and `history`; the last column is the clock.
 [[nodiscard]] tick_record record_in(const std::vector<value>& row);
+[[nodiscard]] std::vector<tick_record> records_in(const rows& answer);
 inline constexpr std::size_t clock_column = 14;
+
+// Of an answer to `state_of`.
+[[nodiscard]] bool is_unknown_schedule(const rows& state);
+[[nodiscard]] schedule_state state_in(const rows& state, const rows& unfinished);
+
+// Throws errc::bad_name.
+void check_schedule_name(std::string_view name);
+// To what the columns for texts can have.
+[[nodiscard]] std::string shortened(std::string text);
+// PostgreSQL may report a table that another session makes at the same time.
+[[nodiscard]] bool is_concurrent_creation(const database_error& problem);
 
 }  // namespace pawl::guard

@@ -6,11 +6,13 @@
 
 #include <pawl/guard/async_postgres.hpp>
 
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 namespace pawl::guard {
 
 namespace asio = boost::asio;
+using descriptor_base = asio::posix::descriptor_base;
 
 async_postgres_connection::async_postgres_connection(const asio::any_io_executor& executor,
                                                      PGconn* handle)
@@ -27,10 +29,14 @@ async_postgres_connection::~async_postgres_connection() {
     }
 }
 
+// A server whose answers nobody reads may wait for that, and read no further.
 asio::awaitable<void> async_postgres_connection::send() {
+    using namespace asio::experimental::awaitable_operators;
     int unsent = ::PQflush(handle_);
     while (unsent > 0) {
-        co_await socket_.async_wait(asio::posix::descriptor_base::wait_write, asio::use_awaitable);
+        (void)co_await (socket_.async_wait(descriptor_base::wait_write, asio::use_awaitable) ||
+                        socket_.async_wait(descriptor_base::wait_read, asio::use_awaitable));
+        if (::PQconsumeInput(handle_) == 0) throw_postgres_failure(handle_);
         unsent = ::PQflush(handle_);
     }
     if (unsent < 0) throw_postgres_failure(handle_);
@@ -38,7 +44,7 @@ asio::awaitable<void> async_postgres_connection::send() {
 
 asio::awaitable<void> async_postgres_connection::wait_for_result() {
     while (::PQisBusy(handle_) != 0) {
-        co_await socket_.async_wait(asio::posix::descriptor_base::wait_read, asio::use_awaitable);
+        co_await socket_.async_wait(descriptor_base::wait_read, asio::use_awaitable);
         if (::PQconsumeInput(handle_) == 0) throw_postgres_failure(handle_);
     }
 }

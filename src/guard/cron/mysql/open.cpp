@@ -3,13 +3,14 @@
 
 #include "../owned_connection.hpp"
 
-#include <pawl/error.hpp>
 #include <pawl/guard/mysql.hpp>
 #include <pawl/mysql.hpp>
+#include <pawl/mysql_handle.hpp>
 
 #include <mysql.h>
+#include <poll.h>
 
-#include <fstream>
+#include <algorithm>
 #include <memory>
 #include <new>
 
@@ -21,58 +22,61 @@ struct close_mysql {
 };
 using mysql_handle = std::unique_ptr<MYSQL, close_mysql>;
 
-// Without TLS, no server may request the password in clear text.
-constexpr const char* plugins_without_tls =
-    "mysql_native_password,caching_sha2_password,client_ed25519,parsec,sha256_password";
-
 using owned_mysql = owned_connection<mysql_handle, mysql_connection>;
 
-std::string password_of(const mysql::options& settings) {
-    if (settings.password_file.empty()) return settings.password;
-    std::string line;
-    std::ifstream file(settings.password_file);
-    if (!std::getline(file, line))
-        throw error(errc::bad_option, "The password file '" + settings.password_file +
-                                          "' cannot be read; check its path and its rights.");
-    return line;
+// For a function of libmariadb that has not ended. Returns the events that have come.
+int wait_for_socket(MYSQL* handle, int wanted) {
+    pollfd socket{.fd = ::mysql_get_socket(handle), .events = 0, .revents = 0};
+    const auto add = [&](int event, short flag) {
+        if ((wanted & event) != 0) socket.events = static_cast<short>(socket.events | flag);
+    };
+    add(MYSQL_WAIT_READ, POLLIN);
+    add(MYSQL_WAIT_WRITE, POLLOUT);
+    const bool is_limited = (wanted & MYSQL_WAIT_TIMEOUT) != 0;
+    const int limit = is_limited ? static_cast<int>(::mysql_get_timeout_value_ms(handle)) : -1;
+    if (::poll(&socket, 1, limit) <= 0) return MYSQL_WAIT_TIMEOUT;
+    const bool is_writable = (socket.revents & POLLOUT) != 0;
+    return is_writable ? MYSQL_WAIT_WRITE : MYSQL_WAIT_READ;
 }
 
-void apply_tls(MYSQL* handle, const tls_options& tls) {
-    const auto set = [handle](mysql_option option, const void* value) {
-        ::mysql_optionsv(handle, option, value);
-    };
-    const my_bool yes = 1, no = 0;
-    set(MYSQL_OPT_SSL_ENFORCE, tls.enabled ? &yes : &no);
-    set(MYSQL_OPT_SSL_VERIFY_SERVER_CERT, tls.enabled && tls.verify ? &yes : &no);
-    if (!tls.enabled) {
-        set(MARIADB_OPT_RESTRICTED_AUTH, plugins_without_tls);
-        return;
-    }
-    if (!tls.ca_file.empty()) set(MYSQL_OPT_SSL_CA, tls.ca_file.c_str());
-    if (!tls.cert_file.empty()) set(MYSQL_OPT_SSL_CERT, tls.cert_file.c_str());
-    if (!tls.key_file.empty()) set(MYSQL_OPT_SSL_KEY, tls.key_file.c_str());
-    if (!tls.key_password.empty()) set(MARIADB_OPT_TLS_PASSPHRASE, tls.key_password.c_str());
+// The library reads the host twice: to connect, and after the server's greeting for the name in the
+// certificate. Were it to read the host only once, every certificate for a name would be refused.
+bool connect_with_tls_name(MYSQL* handle, const mysql::server& server,
+                           const mysql::options& settings, const char* user,
+                           const std::string& password) {
+    ::mysql_optionsv(handle, MYSQL_OPT_NONBLOCK, nullptr);
+    const auto& name = settings.tls.name;
+    std::string host = server.host;
+    host.resize(std::max(host.size(), name.size()) + 1);
+    MYSQL* connected = nullptr;
+    int status = ::mysql_real_connect_start(&connected, handle, host.data(), user, password.c_str(),
+                                            settings.schema.c_str(), server.port, nullptr, 0);
+    host.replace(0, name.size() + 1, name.c_str(), name.size() + 1);
+    while (status != 0)
+        status = ::mysql_real_connect_cont(&connected, handle, wait_for_socket(handle, status));
+    return connected != nullptr;
+}
+
+bool connect_handle(MYSQL* handle, const mysql::server& server, const mysql::options& settings) {
+    const char* user = settings.user.empty() ? nullptr : settings.user.c_str();
+    const auto password = mysql::password_of(settings);
+    if (settings.tls.enabled && !settings.tls.name.empty())
+        return connect_with_tls_name(handle, server, settings, user, password);
+    return ::mysql_real_connect(handle, server.host.c_str(), user, password.c_str(),
+                                settings.schema.c_str(), server.port, nullptr, 0) != nullptr;
 }
 
 // Null if the server cannot be reached; `reason` then says why.
 mysql_handle connect_to(const mysql::server& server, const mysql::options& settings,
                         std::string& reason) {
-    constexpr unsigned connect_seconds = 5, silent_seconds = 10, none = 0;
+    constexpr unsigned connect_seconds = 5, silent_seconds = 10;
     mysql_handle handle(::mysql_init(nullptr));
     if (!handle) throw std::bad_alloc();
     ::mysql_optionsv(handle.get(), MYSQL_OPT_CONNECT_TIMEOUT, &connect_seconds);
     ::mysql_optionsv(handle.get(), MYSQL_OPT_READ_TIMEOUT, &silent_seconds);
     ::mysql_optionsv(handle.get(), MYSQL_OPT_WRITE_TIMEOUT, &silent_seconds);
-    ::mysql_optionsv(handle.get(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
-    ::mysql_optionsv(handle.get(), MYSQL_OPT_LOCAL_INFILE, &none);
-    apply_tls(handle.get(), settings.tls);
-    const auto password = password_of(settings);
-    const bool is_connected =
-        ::mysql_real_connect(handle.get(), server.host.c_str(),
-                             settings.user.empty() ? nullptr : settings.user.c_str(),
-                             password.c_str(), settings.schema.c_str(), server.port, nullptr,
-                             0) != nullptr;
-    if (is_connected) return handle;
+    mysql::set_up_handle(handle.get(), settings.tls);
+    if (connect_handle(handle.get(), server, settings)) return handle;
     reason = ::mysql_error(handle.get());
     return nullptr;
 }
@@ -84,10 +88,6 @@ std::unique_ptr<connection> open_mysql(std::string_view url);
 
 std::unique_ptr<connection> open_mysql(std::string_view url) {
     const auto settings = mysql::parse(url);
-    if (settings.tls.enabled && !settings.tls.name.empty())
-        throw error(errc::unsupported,
-                    "Records in MySQL cannot be kept with tls_name; write the name of the "
-                    "certificate as the host of the URL.");
     std::string reason;
     for (const auto& server : settings.servers) {
         auto handle = connect_to(server, settings, reason);
