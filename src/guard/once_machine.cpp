@@ -63,6 +63,7 @@ once_machine::once_machine(const once_options& options, spi::runtime& time)
     : options_(options),
       time_(time),
       give_up_at_(later(time.now(), options.wait)),
+      next_(options.looks_first ? step::look : first_attempt()),
       claim_id_(claim_bytes, '\0'),
       back_off_(first_pause) {}
 
@@ -96,7 +97,7 @@ void once_machine::pause_then(step following, duration longest) {
 
 void once_machine::on_record(const std::optional<record_view>& record) {
     if (!record) {
-        next_ = claims_inside() ? step::work : step::claim;
+        next_ = first_attempt();
         if (was_refused_) pause_then(next_, longest_pause);
         return;
     }
@@ -137,7 +138,7 @@ void once_machine::judge_pending(const record_view& record) {
         next_ = step::exhaust;
         return;
     }
-    next_ = claims_inside() ? step::work : step::claim;
+    next_ = first_attempt();
     if (was_refused_) pause_then(next_, longest_pause);
 }
 

@@ -36,14 +36,13 @@ sync_once::sync_once(connection& db, const once_key& operation, const once_optio
 }
 
 void sync_once::look() {
-    table_checks::require(db_, once_table);
     machine_.on_record(
         once_statements::read_record(db_.execute(record_.look(machine_.claim_id()))));
 }
 
 void sync_once::claim_record() {
     const auto claim = record_.claim(machine_.begin_claim(), record_state::pending);
-    machine_.on_grant(once_statements::read_grant(db_.execute(claim)));
+    machine_.on_grant(once_statements::read_grant(db_.execute(claim), machine_.claim_id()));
 }
 
 void sync_once::pause() {
@@ -66,9 +65,12 @@ void sync_once::run_step() {
 }
 
 void sync_once::advance_to_work() {
-    while (machine_.next() != step::work && machine_.next() != step::end) {
+    for (;;) {
         try {
-            run_step();
+            table_checks::require(db_, once_table);
+            while (machine_.next() != step::work && machine_.next() != step::end)
+                run_step();
+            return;
         } catch (const conflict&) {
             if (!machine_.repeats_step()) throw;
         }
@@ -115,7 +117,7 @@ std::optional<once_result> sync_once::replay() {
 bool sync_once::claim_inside() {
     const auto& claim_id = machine_.begin_claim();
     const auto answer = db_.execute(record_.claim(claim_id, record_state::done));
-    if (const auto grant = once_statements::read_grant(answer)) {
+    if (const auto grant = once_statements::read_grant(answer, claim_id)) {
         machine_.on_inside_grant(*grant);
         return true;
     }
