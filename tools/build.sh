@@ -84,14 +84,14 @@ repeat_failed_tests() {
     fi
 }
 
-# Sanitizers are slow, so the simulation runs only some of its seeds.
+# Sanitizers are slow, so the simulation runs only some of its seeds, and storms are short.
 run_sanitized() {
     local folder=$1
     shift
     # Its scripts are simulated.
     prepare_java redisson "$folder/interop/redisson"
-    PAWL_SEEDS=${PAWL_SEEDS:-100} run_ctest "$folder" \
-        -L '^(unit|conformance|simulation|lifetimes)$' "$@"
+    PAWL_SEEDS=${PAWL_SEEDS:-100} PAWL_STORM_SECONDS=${PAWL_STORM_SECONDS:-1} run_ctest "$folder" \
+        -L '^(unit|conformance|simulation|lifetimes|guard|guard_redis|guard_http)$' "$@"
 }
 
 # The finished steps, each followed by its seconds.

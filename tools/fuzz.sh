@@ -4,7 +4,7 @@
 # Fuzzing, for ./dev fuzz. Sourced.
 
 fuzz_packages=(clang-16 libclang-rt-16-dev)
-fuzz_targets=(config replies resp rows templates times urls)
+fuzz_targets=(config headers replies resp rows templates times urls)
 fuzz_found=build-fuzz/found
 
 # A number of seconds from 90, 90s, 5min or 1h.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The code of the pages about fenced writes and reconciliation. It is compiled and not run.
+// The code of the pages about the layers, fenced writes and reconciliation. It is compiled and not
+// run.
 #include <pawl/blocking.hpp>
 #include <pawl/guard/fence.hpp>
 #include <pawl/guard/fenced_file.hpp>
@@ -44,6 +45,15 @@ guard::http_problem put_price(guard::connection& db, std::string_view field, std
     db.execute({"UPDATE price SET cents = $1 WHERE id = 7", {cents}});
     change.commit();
     return {204, {}};
+}
+
+// docs/guide/layers.md
+bool create(pawl::blocking::client& locks, guard::connection& db, const std::string& id) {
+    auto lock = locks.acquire("order/" + id, {.ttl = 30s});
+    guard::transaction order(db);
+    db.execute({"INSERT INTO orders(id) VALUES($1)", {id}});
+    order.commit();
+    return lock.release() == pawl::release_result::released;
 }
 
 // docs/guide/reconciliation.md

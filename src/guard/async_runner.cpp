@@ -27,7 +27,6 @@ async_runner::async_runner(async_connection& db, const once_key& operation,
 }
 
 asio::awaitable<void> async_runner::look() {
-    co_await table_checks::require(db_, once_table);
     const auto select = record_.look(machine_.claim_id());
     const rows answer = co_await db_.execute(select);
     machine_.on_record(once_statements::read_record(answer));
@@ -36,7 +35,7 @@ asio::awaitable<void> async_runner::look() {
 asio::awaitable<void> async_runner::claim_record() {
     const auto upsert = record_.claim(machine_.begin_claim(), record_state::pending);
     const rows answer = co_await db_.execute(upsert);
-    machine_.on_grant(once_statements::read_grant(answer));
+    machine_.on_grant(once_statements::read_grant(answer, machine_.claim_id()));
 }
 
 asio::awaitable<void> async_runner::exhaust() {
@@ -62,9 +61,12 @@ asio::awaitable<void> async_runner::run_step() {
 }
 
 asio::awaitable<void> async_runner::advance_to_work() {
-    while (machine_.next() != step::work && machine_.next() != step::end) {
+    for (;;) {
         try {
-            co_await run_step();
+            co_await table_checks::require(db_, once_table);
+            while (machine_.next() != step::work && machine_.next() != step::end)
+                co_await run_step();
+            co_return;
         } catch (const conflict&) {
             if (!machine_.repeats_step()) throw;
         }
@@ -123,7 +125,7 @@ asio::awaitable<bool> async_runner::claim_inside() {
     const auto claim_id = machine_.begin_claim();
     const auto upsert = record_.claim(claim_id, record_state::done);
     const rows answer = co_await db_.execute(upsert);
-    if (const auto grant = once_statements::read_grant(answer)) {
+    if (const auto grant = once_statements::read_grant(answer, claim_id)) {
         machine_.on_inside_grant(*grant);
         co_return true;
     }

@@ -63,6 +63,7 @@ once_machine::once_machine(const once_options& options, spi::runtime& time)
     : options_(options),
       time_(time),
       give_up_at_(later(time.now(), options.wait)),
+      next_(options.looks_first ? step::look : first_attempt()),
       claim_id_(claim_bytes, '\0'),
       back_off_(first_pause) {}
 
@@ -125,7 +126,7 @@ bool once_machine::has_no_more_tries() {
 }
 
 void once_machine::claim_again() {
-    next_ = claims_inside() ? step::work : step::claim;
+    next_ = first_attempt();
     if (was_refused_) pause_then(next_, longest_pause);
 }
 

@@ -72,6 +72,9 @@ public:
     [[nodiscard]] once_result& result() noexcept { return result_; }
 
 private:
+    [[nodiscard]] step first_attempt() const noexcept {
+        return claims_inside() ? step::work : step::claim;
+    }
     void end(once_state state, std::string text = {});
     void pause_then(step following, duration longest);
     void judge_missing();
@@ -82,7 +85,7 @@ private:
     const once_options options_;
     spi::runtime& time_;
     const time_point give_up_at_;
-    step next_ = step::look, after_pause_ = step::look;
+    step next_, after_pause_ = step::look;
     std::string claim_id_;
     time_point sent_{}, safe_until_{};
     duration pause_{}, back_off_;

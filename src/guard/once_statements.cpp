@@ -30,14 +30,16 @@ constexpr std::string_view upsert_text =
     "AND o.attempts < $8 RETURNING token, attempts";
 
 // MySQL assigns from left to right, so the claim decides about the others. It is a new number for
-// each statement, and so never that of the row before.
+// each statement, and so never that of the row before. MariaDB also returns the row, granted or
+// not; for MySQL that clause is a comment.
 constexpr std::string_view mysql_upsert_text =
     "ON DUPLICATE KEY UPDATE claim = IF(state = 1 AND lease_until <= {clock} "
     "AND fingerprint = VALUES(fingerprint) AND attempts < $8, VALUES(claim), claim), "
     "token = IF(claim = VALUES(claim), {larger}(token + 1, VALUES(token)), token), "
     "attempts = IF(claim = VALUES(claim), attempts + 1, attempts), "
     "lease_until = IF(claim = VALUES(claim), VALUES(lease_until), lease_until), "
-    "state = IF(claim = VALUES(claim), VALUES(state), state)";
+    "state = IF(claim = VALUES(claim), VALUES(state), state) "
+    "/*M! RETURNING token, attempts, claim */";
 
 std::string claim_text(dialect spoken) {
     std::string text(insert_text);
@@ -119,9 +121,11 @@ std::optional<record_view> once_statements::read_record(const rows& answer) {
     return record;
 }
 
-std::optional<claim_grant> once_statements::read_grant(const rows& answer) {
+std::optional<claim_grant> once_statements::read_grant(const rows& answer,
+                                                       const std::string& claim_id) {
     if (answer.values.empty()) return std::nullopt;
     const auto& row = answer.values.front();
+    if (row.size() > 2 && as_string(row[2]) != claim_id) return std::nullopt;
     return claim_grant{as_number(row.at(0)), static_cast<std::uint32_t>(as_number(row.at(1)))};
 }
 

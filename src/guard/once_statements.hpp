@@ -45,7 +45,7 @@ public:
     [[nodiscard]] statement look(const std::string& claim_id, bool locks = false) const;
     // Makes the record, or takes it over: if it is pending, its lease is over, it is of the same
     // request and has attempts left. `state` is pending, or done for one that begins in the
-    // transaction of its effect. MySQL returns no rows, so that a look follows.
+    // transaction of its effect. MySQL, but not MariaDB, returns no rows, so that a look follows.
     [[nodiscard]] statement claim(const std::string& claim_id, record_state state) const;
     // Only while the record is in the state `from` and has this token, of the claim.
     [[nodiscard]] statement finish(std::int64_t token, record_state from, record_state state,
@@ -55,7 +55,8 @@ public:
     [[nodiscard]] statement exhaust(std::int64_t token) const;
 
     [[nodiscard]] static std::optional<record_view> read_record(const rows& answer);
-    [[nodiscard]] static std::optional<claim_grant> read_grant(const rows& answer);
+    [[nodiscard]] static std::optional<claim_grant> read_grant(const rows& answer,
+                                                               const std::string& claim_id);
 
 private:
     [[nodiscard]] statement over_record(std::string_view text, std::vector<value> others) const;

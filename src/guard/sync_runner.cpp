@@ -25,14 +25,13 @@ sync_runner::sync_runner(connection& db, const once_key& operation, const once_o
 }
 
 void sync_runner::look() {
-    table_checks::require(db_, once_table);
     machine_.on_record(
         once_statements::read_record(db_.execute(record_.look(machine_.claim_id()))));
 }
 
 void sync_runner::claim_record() {
     const auto claim = record_.claim(machine_.begin_claim(), record_state::pending);
-    machine_.on_grant(once_statements::read_grant(db_.execute(claim)));
+    machine_.on_grant(once_statements::read_grant(db_.execute(claim), machine_.claim_id()));
 }
 
 void sync_runner::pause() {
@@ -55,9 +54,12 @@ void sync_runner::run_step() {
 }
 
 void sync_runner::advance_to_work() {
-    while (machine_.next() != step::work && machine_.next() != step::end) {
+    for (;;) {
         try {
-            run_step();
+            table_checks::require(db_, once_table);
+            while (machine_.next() != step::work && machine_.next() != step::end)
+                run_step();
+            return;
         } catch (const conflict&) {
             if (!machine_.repeats_step()) throw;
         }
@@ -104,7 +106,7 @@ std::optional<once_result> sync_runner::replay() {
 bool sync_runner::claim_inside() {
     const auto& claim_id = machine_.begin_claim();
     const auto answer = db_.execute(record_.claim(claim_id, record_state::done));
-    if (const auto grant = once_statements::read_grant(answer)) {
+    if (const auto grant = once_statements::read_grant(answer, claim_id)) {
         machine_.on_inside_grant(*grant);
         return true;
     }

@@ -63,6 +63,17 @@ TEST(OnceMachine, CountsTheLeaseFromBeforeTheRequest) {
     EXPECT_NE(machine.begin_claim(), first_claim) << "each claim has a number of its own";
 }
 
+// Without a look, a claim that is not granted leads to one.
+TEST(OnceMachine, ClaimsAtOnceIfItDoesNotLookFirst) {
+    set_time time;
+    once_machine machine({.looks_first = false}, time);
+    ASSERT_EQ(machine.next(), step::claim);
+    (void)machine.begin_claim();
+    machine.on_grant(std::nullopt);
+    EXPECT_EQ(machine.next(), step::look);
+    EXPECT_EQ(once_machine({.lease = 0s, .looks_first = false}, time).next(), step::work);
+}
+
 TEST(OnceMachine, WaitsLongerEachTimeUntilTheWaitIsOver) {
     set_time time;
     once_machine machine({.wait = 5s}, time);

@@ -26,7 +26,11 @@ using guard::record_state;
 constexpr int steps_of_a_run = 500;
 // With one attempt, the next caller ends what the first one began.
 constexpr guard::once_options options_of(std::uint64_t seed) {
-    return {.lease = 1s, .wait = 5s, .keep = 3s, .attempts = seed % 2 == 0 ? 3U : 1U};
+    return {.lease = 1s,
+            .wait = 5s,
+            .keep = 3s,
+            .attempts = seed % 2 == 0 ? 3U : 1U,
+            .looks_first = seed % 5 != 0};
 }
 
 // A run: callers of three operations, which share a scope or a key with each other.

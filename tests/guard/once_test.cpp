@@ -4,6 +4,7 @@
 // What callers of `once` see, on every database and with both APIs.
 #include "once_fixture.hpp"
 
+#include <array>
 #include <thread>
 
 namespace guard_tests {
@@ -210,9 +211,14 @@ TEST_P(Once, NeedsNoLeaseInOneTransaction) {
 
 // Interleaving: both look before either has claimed. One runs, the other waits for its result.
 TEST_P(Once, LetsACallerWaitForAnother) {
-    for (const auto lease : {pawl::duration(30s), pawl::duration(0s)}) {
-        const guard::once_options options{.lease = lease, .wait = 60s};
-        const std::string key = lease == 0s ? "no lease" : "lease";
+    const std::array<guard::once_options, 4> all{{
+        {.lease = 30s, .wait = 60s},
+        {.lease = 0s, .wait = 60s},
+        {.lease = 30s, .wait = 60s, .looks_first = false},
+        {.lease = 0s, .wait = 60s, .looks_first = false},
+    }};
+    for (const auto& options : all) {
+        const auto key = "order/" + std::to_string(&options - all.data());
         std::vector<guard::once_result> results(2);
         {
             std::jthread beside(
@@ -223,7 +229,7 @@ TEST_P(Once, LetsACallerWaitForAnother) {
         EXPECT_EQ(results[0].value, results[1].value) << key;
         EXPECT_NE(results[0].state, results[1].state) << key;
     }
-    EXPECT_EQ(effects(), 2);
+    EXPECT_EQ(effects(), 4);
 }
 
 // A conflict repeats the transaction, and is no new attempt.

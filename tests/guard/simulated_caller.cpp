@@ -75,7 +75,7 @@ bool simulated_caller::claim() {
     // The first claim decides whose operation it is.
     if (is_other_request_ && operation_.claims == 0) return true;
     const auto answer = run(record_.claim(machine_.begin_claim(), guard::record_state::pending));
-    const auto grant = guard::once_statements::read_grant(answer);
+    const auto grant = guard::once_statements::read_grant(answer, machine_.claim_id());
     if (grant) on_claimed(grant->token);
     const bool is_lost = draws_.one_in(8);
     machine_.on_grant(is_lost ? std::nullopt : grant);

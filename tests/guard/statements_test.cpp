@@ -39,7 +39,7 @@ protected:
                record_state state = record_state::pending) {
         const auto answer = db->view().execute(of(key, options).claim(number(letter), state));
         const bool is_own = look(key, letter).is_own_claim;
-        if (const auto grant = guard::once_statements::read_grant(answer)) {
+        if (const auto grant = guard::once_statements::read_grant(answer, number(letter))) {
             EXPECT_TRUE(is_own);
             EXPECT_EQ(grant->token, look(key).token);
             EXPECT_EQ(grant->attempts, look(key).attempts);

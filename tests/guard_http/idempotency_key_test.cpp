@@ -26,8 +26,8 @@ TEST(IdempotencyKey, IsQuotedOrBare) {
     EXPECT_EQ(parse_idempotency_key("a+b/c=="), "a+b/c==");
     EXPECT_EQ(parse_idempotency_key(std::string(255, 'k')), std::string(255, 'k'));
     const std::vector<std::string> wrong_keys{
-        "",      " ",       "\"\"", "a b",       "a, b",     "\"a\", \"b\"",       "\"a",
-        "\"a\\", "\"a\";b", "a\"b", "\"a\x01\"", "\xc3\xa9", std::string(256, 'k')};
+        "",      " ",       "\"\"",    "a b",  "a, b",      "\"a\", \"b\"", "\"a",
+        "\"a\\", "\"\\a\"", "\"a\";b", "a\"b", "\"a\x01\"", "\xc3\xa9",     std::string(256, 'k')};
     for (const std::string& wrong : wrong_keys)
         EXPECT_EQ(parse_idempotency_key(wrong), std::nullopt) << wrong;
 }

@@ -20,7 +20,9 @@ from reference import GROUPS, ReferencePages, include_of, url_of
 SECTIONS = {
     "Guide": ["README.md", "docs/guide/tutorial.md", "docs/guide/family.md", "docs/guide/urls.md",
               "docs/guide/choosing-a-store.md",
-              "docs/guide/guarantees.md", "docs/guide/once.md", "docs/guide/durability.md",
+              "docs/guide/guarantees.md", "docs/guide/layers.md", "docs/guide/once.md",
+              "docs/guide/fenced-writes.md", "docs/guide/reconciliation.md",
+              "docs/guide/durability.md",
               "docs/guide/managed.md",
               "docs/guide/failover.md", "docs/guide/production.md", "docs/guide/cli.md",
               "docs/guide/schedules.md",

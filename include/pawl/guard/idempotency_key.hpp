@@ -53,18 +53,17 @@ using http_handler = std::function<http_answer(const attempt&)>;
 [[nodiscard]] std::optional<std::string> parse_idempotency_key(std::string_view header);
 
 // Runs the handler once for a key, and answers each repetition:
-//   200 to 499  the handler's answer. It is stored, and replayed with Idempotent-Replayed: true. A
-//   4xx
-//               is stored as `rejected`: what the handler wrote in the transaction is rolled back.
-//               408, 425 and 429 ask for a repetition, so they are given up as a 5xx is.
+//   200 to 499  the handler's answer. It is stored, and replayed with Idempotent-Replayed: true.
+//               A 4xx is stored as `rejected`: what the handler wrote in the transaction is rolled
+//               back. 408, 425 and 429 ask for a repetition, so they are given up as a 5xx is.
 //   5xx         the handler's answer. It is not stored: a repetition runs the handler again, up to
 //               once_options::attempts.
 //   400         no key where it is required, or what is no key
 //   409         the first request still runs; Retry-After says when to repeat
 //   422         the key was used with another target or body
-//   500         the answer is larger than once_options::largest_result, and nothing was committed;
-//   or
-//               the operation has failed for good, or its answer was too large to be kept
+//   500         the answer is larger than once_options::largest_result, and nothing was
+//               committed; or the operation has failed for good, or its answer was too large to be
+//               kept
 // Answers of its own are application/problem+json, with the member `code`. An exception of the
 // handler gives the key up and passes; so do the errors of `once`. The request of a key is
 // recognised by the SHA-256 of target and body. Thread-safe if `once` and the handler are.

@@ -11,9 +11,9 @@ struct st_mysql;
 
 namespace pawl::guard {
 
-// For MariaDB 10.6 and MySQL 8.0, or later. A statement with parameters is prepared by the server,
-// which costs a round trip more. After a `conflict` the view rolls the transaction back. The
-// connection must outlive the view, and run no other statement meanwhile. Not thread-safe.
+// For MariaDB 10.6 and MySQL 8.0, or later. MySQL prepares a statement with parameters before it
+// runs it, which costs a round trip more. After a `conflict` the view rolls the transaction back.
+// The connection must outlive the view, and run no other statement meanwhile. Not thread-safe.
 class mysql_connection final : public connection {
 public:
     // Sends nothing.

@@ -63,7 +63,11 @@ struct once_options {
     // process died or whose work asked for a later try. Then the operation fails for good.
     std::uint32_t attempts = 5;
     std::uint32_t largest_result = 65536;  // in bytes; at most 16 MiB
-    layers with = layers::all;             // other values are for tests
+    // False: claim without a look before, which saves a statement where nearly all operations are
+    // new. A repetition is then a refused claim, which locks the record, and a look.
+    // `guarded_once` looks before it acquires the lock in any case.
+    bool looks_first = true;
+    layers with = layers::all;  // other values are for tests
 };
 static_assert(std::is_trivially_copyable_v<once_options>);
 

@@ -51,12 +51,13 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// A String of RFC 9651; nothing else may follow.
+// A String of RFC 9651, in which only quotes and backslashes are escaped; nothing else may follow.
 std::optional<std::string> unquoted(std::string_view text) {
     std::string key;
     for (std::size_t i = 1; i < text.size(); ++i) {
         if (text[i] == '"') return i + 1 == text.size() ? std::optional(key) : std::nullopt;
-        if (text[i] == '\\' && ++i == text.size()) return std::nullopt;
+        if (text[i] == '\\' && (++i == text.size() || (text[i] != '"' && text[i] != '\\')))
+            return std::nullopt;
         if (text[i] < ' ' || text[i] > '~') return std::nullopt;
         key += text[i];
     }

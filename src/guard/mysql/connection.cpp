@@ -19,10 +19,16 @@ rows run_text(MYSQL* handle, const std::string& text) {
 rows run_prepared(MYSQL* handle, const statement& to_run) {
     mysql_prepared prepared(handle, to_run);
     const auto& text = to_run.text;
-    if (::mysql_stmt_prepare(prepared.get(), text.data(), text.size()) != 0)
-        prepared.throw_failure();
-    prepared.bind_parameters();
-    if (::mysql_stmt_execute(prepared.get()) != 0) prepared.throw_failure();
+    if (prepared.has_a_place_for_each()) {  // one round trip, except to MySQL
+        prepared.bind_unprepared();
+        if (::mariadb_stmt_execute_direct(prepared.get(), text.data(), text.size()) != 0)
+            prepared.throw_failure();
+    } else {
+        if (::mysql_stmt_prepare(prepared.get(), text.data(), text.size()) != 0)
+            prepared.throw_failure();
+        prepared.bind_parameters();
+        if (::mysql_stmt_execute(prepared.get()) != 0) prepared.throw_failure();
+    }
     if (prepared.has_rows() && ::mysql_stmt_store_result(prepared.get()) != 0)
         prepared.throw_failure();
     return prepared.read();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 #include <new>
 #include <string_view>
 
@@ -117,6 +118,16 @@ mysql_prepared::mysql_prepared(MYSQL* connection, const statement& to_run)
 
 void mysql_prepared::throw_failure() const {
     throw_mysql(::mysql_stmt_errno(get()), ::mysql_stmt_error(get()));
+}
+
+bool mysql_prepared::has_a_place_for_each() const {
+    return std::ranges::count(to_run_.text, '?') == std::ssize(to_run_.parameters);
+}
+
+void mysql_prepared::bind_unprepared() {
+    const auto count = static_cast<unsigned>(to_run_.parameters.size());
+    if (::mysql_stmt_attr_set(get(), STMT_ATTR_PREBIND_PARAMS, &count) != 0) throw_failure();
+    bind_parameters();
 }
 
 void mysql_prepared::bind_parameters() {

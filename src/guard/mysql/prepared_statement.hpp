@@ -29,8 +29,12 @@ public:
     mysql_prepared(MYSQL* connection, const statement& to_run);
 
     [[nodiscard]] MYSQL_STMT* get() const noexcept { return statement_.get(); }
-    // Between prepare and execute.
+    // True if the text has as many question marks as there are parameters: then it need not be
+    // prepared before they are bound. Otherwise one may be in a literal, or the caller is wrong.
+    [[nodiscard]] bool has_a_place_for_each() const;
+    // Between prepare and execute; or before both.
     void bind_parameters();
+    void bind_unprepared();
     // After execute: whether there is a result to store.
     [[nodiscard]] bool has_rows() const noexcept;
     // After the result was stored, or after execute.

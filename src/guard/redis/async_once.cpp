@@ -79,7 +79,7 @@ awaitable<once_result> run_guarded_course(client& locks, async_redis_connection&
     redis::check_layers(options);
     const auto give_up_at = end_of_wait(options);
     redis::once_course first_look(operation, options);
-    const auto look = first_look.step_call();
+    const auto look = first_look.look_call();
     const auto reply = co_await redis::run(server, look);
     auto known = first_look.replay(reply);
     if (known) co_return *std::move(known);

@@ -31,7 +31,7 @@ public:
         }
         return std::move(machine().result());
     }
-    std::optional<once_result> replay() { return course_.replay(send(course_.step_call())); }
+    std::optional<once_result> replay() { return course_.replay(send(course_.look_call())); }
     once_claim claim() {
         if (advance_to_work()) return {.attempt = course_.current()};
         return {.known = std::move(machine().result())};

@@ -24,7 +24,7 @@ once_course::once_course(const once_key& operation, const once_options& options,
 script_call once_course::step_call() {
     if (machine_.next() == once_machine::step::claim) return calls_.claim(machine_.begin_claim());
     if (machine_.next() == once_machine::step::exhaust) return calls_.exhaust(machine_.token());
-    return calls_.look(machine_.claim_id());
+    return look_call();
 }
 
 void once_course::on_step(const redis_reply& reply) {

@@ -23,6 +23,7 @@ public:
     once_course(const once_key& operation, const once_options& options, std::stop_token lost = {});
 
     [[nodiscard]] once_machine& machine() noexcept { return machine_; }
+    [[nodiscard]] script_call look_call() { return calls_.look(machine_.claim_id()); }
     // The call of the steps look, claim and exhaust; and the meaning of its reply.
     [[nodiscard]] script_call step_call();
     void on_step(const redis_reply& reply);

@@ -10,10 +10,10 @@
 namespace fuzz {
 
 std::span<const target> all_targets() noexcept {
-    static constexpr std::array table{
-        target{"config", config}, target{"replies", replies},     target{"resp", resp},
-        target{"rows", rows},     target{"templates", templates}, target{"times", times},
-        target{"urls", urls}};
+    static constexpr std::array table{target{"config", config},   target{"headers", headers},
+                                      target{"replies", replies}, target{"resp", resp},
+                                      target{"rows", rows},       target{"templates", templates},
+                                      target{"times", times},     target{"urls", urls}};
     return table;
 }
 

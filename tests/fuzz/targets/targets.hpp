@@ -24,6 +24,7 @@ void templates(std::string_view input);  // namespace, key template and lock nam
 void times(std::string_view input);      // durations, permits and other words of the command line
 void config(std::string_view input);     // configuration files
 void rows(std::string_view input);       // rows of a SQLite file
+void headers(std::string_view input);    // Idempotency-Key, Fencing-Token, stored answers
 
 // Ends the program when a target finds an error: the input is kept.
 [[noreturn]] void fail(const char* sentence);
