@@ -20,8 +20,8 @@ std::vector<audit_rule> audit(story which, const audit_sources& sources) {
     pawl::conformance::child auditor(
         {.arguments = {"python3", PAWL_ORDERS_AUDITOR, "--story", to_string(which), "--psql",
                        support::postgres_programs() + "/psql", "--database", sources.database,
-                       "--outside", sources.outside_log, "--answers", sources.answers, "--orders", std::to_string(sources.orders), "--items",
-                       std::to_string(sources.items)},
+                       "--outside", sources.outside_log, "--answers", sources.answers, "--orders",
+                       std::to_string(sources.orders), "--items", std::to_string(sources.items)},
          .environment = {},
          .output_file = output,
          .folder = {}});

@@ -30,11 +30,11 @@ enum class moment : std::uint8_t {
 };
 
 enum class action : std::uint8_t {
-    kill,          // SIGKILL
-    pause,         // SIGSTOP, until another caller has carried the order out
-    empty_locks,   // the work waits until the lock server has forgotten all locks
-    lose_answer,   // the commit is carried out, and its answer is dropped
-    lose_request   // the commit is dropped
+    kill,         // SIGKILL
+    pause,        // SIGSTOP, until another caller has carried the order out
+    empty_locks,  // the work waits until the lock server has forgotten all locks
+    lose_answer,  // the commit is carried out, and its answer is dropped
+    lose_request  // the commit is dropped
 };
 
 struct fault_case {

@@ -20,8 +20,7 @@ nemesis::nemesis(order_servers& servers, const nemesis_options& options)
     : servers_(servers),
       options_(options),
       dice_(options.seed),
-      interval_(options.orders /
-                (std::max(fewest_events, options.orders / orders_of_event) + 1)) {
+      interval_(options.orders / (std::max(fewest_events, options.orders / orders_of_event) + 1)) {
     interval_ = std::max<std::size_t>(interval_, 1);
 }
 
@@ -34,9 +33,7 @@ void nemesis::advance(std::size_t complete, std::size_t told) {
 
 void nemesis::strike() {
     switch ((events_ + options_.seed) % 5) {
-    case 0:
-        servers_.restart_locks();
-        return count("lock server killed, empty afterwards");
+    case 0: servers_.restart_locks(); return count("lock server killed, empty afterwards");
     case 1:
         if (options_.loses_commits) return;
         servers_.fail_over();

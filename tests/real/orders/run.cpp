@@ -37,10 +37,9 @@ struct order_state {
 };
 
 server_options servers_for(const run_options& options) {
-    server_options result{
-        .is_unique = shop::all_without(options.without).has(shop::layer::unique),
-        .is_synchronous = options.is_synchronous,
-        .items = static_cast<std::int64_t>(options.orders)};
+    server_options result{.is_unique = shop::all_without(options.without).has(shop::layer::unique),
+                          .is_synchronous = options.is_synchronous,
+                          .items = static_cast<std::int64_t>(options.orders)};
     if (options.story != story::sale) return result;
     // The sale ends some orders before the last buyer.
     result.stripes = sale_stripes;
@@ -113,7 +112,8 @@ private:
 
     [[nodiscard]] bool is_quiet() const {
         return complete_ == orders_.size() && waiting_.empty() &&
-               std::ranges::all_of(workers_, [](const auto& each) { return each.process.is_idle(); });
+               std::ranges::all_of(workers_,
+                                   [](const auto& each) { return each.process.is_idle(); });
     }
 
     // True: something has happened.
@@ -210,9 +210,8 @@ private:
     void repeat(const order_call& call) {
         if (call.tries >= (orders_[call.order].is_told ? 1 : most_tries)) return;
         const auto pause = std::min<std::chrono::milliseconds>(20ms * call.tries, 500ms);
-        add_call({.order = call.order,
-                  .tries = call.tries + 1,
-                  .not_before = clock::now() + pause});
+        add_call(
+            {.order = call.order, .tries = call.tries + 1, .not_before = clock::now() + pause});
     }
 
     void end_call(std::size_t index) {
@@ -271,8 +270,8 @@ private:
 
     [[nodiscard]] member* nemesis_victim() {
         auto& victim = workers_[nemesis_.pick(workers_.size())];
-        const bool is_free = !victim.is_dying && !victim.is_paused && !victim.resume_at &&
-                             victim.process.is_alive();
+        const bool is_free =
+            !victim.is_dying && !victim.is_paused && !victim.resume_at && victim.process.is_alive();
         return is_free ? &victim : nullptr;
     }
 

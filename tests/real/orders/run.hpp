@@ -21,8 +21,8 @@ namespace real::orders {
 
 struct run_options {
     orders::story story = orders::story::creation;
-    std::string without;          // the names of the layers that are missing; empty: none is
-    bool is_synchronous = true;   // false: a failover loses the database's last commits
+    std::string without;         // the names of the layers that are missing; empty: none is
+    bool is_synchronous = true;  // false: a failover loses the database's last commits
     std::size_t orders = 0;
     std::uint64_t seed = 0;
 };

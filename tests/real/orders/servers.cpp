@@ -57,8 +57,7 @@ support::postgres_options order_servers::options_with(
 }
 
 void order_servers::start_outside() {
-    outside_.emplace(
-        pawl::conformance::launch_as_helper({"orders-outside", outside_log()}));
+    outside_.emplace(pawl::conformance::launch_as_helper({"orders-outside", outside_log()}));
     const auto line = outside_->read_line(60s);
     const std::string prefix = "listening ";
     if (!line || !line->starts_with(prefix))
@@ -103,8 +102,9 @@ void order_servers::fail_over() {
 
 void order_servers::wait_for_standby() {
     const auto follows = [this] {
-        return primary().value("SELECT count(*) FROM pg_stat_replication WHERE state = "
-                               "'streaming'") == "1";
+        return primary().value(
+                   "SELECT count(*) FROM pg_stat_replication WHERE state = "
+                   "'streaming'") == "1";
     };
     if (!support::eventually(follows, 120s))
         throw std::runtime_error("the standby does not follow: " + standby().log());

@@ -31,12 +31,12 @@ std::size_t number_of(const std::string& option, const std::string& text, std::s
 }
 
 std::string layers_of(const std::string& text) {
-    if (experiment_of(text) != nullptr) return text;
+    if (text == no_layer || experiment_of(text) != nullptr) return text;
     try {
         if (const auto missing = shop::all_without(text).missing(); !missing.empty())
             return missing;
     } catch (const std::invalid_argument& problem) {
-        throw bad_usage(problem.what() + std::string(" Or use replication, or everything."));
+        throw bad_usage(problem.what() + std::string(" Or use replication, everything, or none."));
     }
     throw bad_usage("--without needs the name of a layer.");
 }
@@ -60,14 +60,13 @@ settings parse_settings(const std::vector<std::string>& arguments) {
                             " is not for the orders; use --orders.");
     settings result;
     common_settings common;
-    read_arguments(arguments, common, {name},
-                   {{"--orders",
-                     [&](const auto& value) {
-                         result.orders = number_of("--orders", value, 60, 1'000'000);
-                     }},
-                    {"--seeds",
-                     [&](const auto& value) { result.seeds = number_of("--seeds", value, 1, 1000); }},
-                    {"--without", [&](const auto& value) { result.without = layers_of(value); }}});
+    read_arguments(
+        arguments, common, {name},
+        {{"--orders",
+          [&](const auto& value) { result.orders = number_of("--orders", value, 60, 1'000'000); }},
+         {"--seeds",
+          [&](const auto& value) { result.seeds = number_of("--seeds", value, 1, 1000); }},
+         {"--without", [&](const auto& value) { result.without = layers_of(value); }}});
     result.seed = common.seed;
     result.html = common.html;
     return result;
@@ -81,8 +80,11 @@ std::string usage() {
         "may be wrong; without a layer the damage is shown.\n\n"
         "  --orders N       the orders of each program, 60 or more; 5000 by default. Without a\n"
         "                   layer, there are a quarter of so many from 1000 on\n"
-        "  --without LAYER  only this run, with N orders. Several layers: key,fence. A layer that\n"
-        "                   another one replaces is taken away together with it:\n";
+        "  --without LAYER  only this run, with N orders; none: all layers. A layer that another "
+        "one\n"
+        "                   replaces is taken away together with it. Other layers together, such "
+        "as\n"
+        "                   lock,look, are run with all programs:\n";
     for (const auto& each : experiments())
         text += "                     " + std::string(each.layer) +
                 (std::string(each.without).empty() || std::string(each.layer) == each.without

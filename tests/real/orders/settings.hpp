@@ -11,6 +11,9 @@
 
 namespace real::orders {
 
+// As --without: only the runs with all layers.
+inline constexpr const char* no_layer = "none";
+
 struct settings {
     std::size_t orders = 5000;  // of each program
     std::uint64_t seed = 0;

@@ -96,7 +96,9 @@ class verification_shop final : public service_shop {
 public:
     using service_shop::service_shop;
 
-    shop_answer call(const std::string& order) override { return answer_of(program_.verify(order)); }
+    shop_answer call(const std::string& order) override {
+        return answer_of(program_.verify(order));
+    }
 
     void repair() override {
         repair_unfinished(to, [&](const std::string&, const std::string& order) {
