@@ -62,7 +62,7 @@ public:
           answers_(servers_.folder().file("answers")) {
         result_.options = options;
         for (std::size_t i = 0; i < worker_count; ++i)
-            workers_.push_back({.process = start_worker(i)});
+            workers_.push_back(start_worker(i));
     }
 
     run_result execute() {
@@ -72,7 +72,12 @@ public:
             for (std::size_t i = 0; i < workers_.size(); ++i)
                 is_any = serve(i) || is_any;
             nemesis_.advance(complete_, told_);
-            if (!is_any) std::this_thread::sleep_for(1ms);  // between two looks
+            if (is_any) {
+                last_news_ = clock::now();
+                continue;
+            }
+            if (clock::now() - last_news_ > 5min) throw std::runtime_error(text_of_standstill());
+            std::this_thread::sleep_for(1ms);  // between two looks
         }
         repair();
         for (auto& each : workers_)
@@ -94,20 +99,32 @@ public:
 private:
     struct member {
         worker_process process;
+        std::string session;     // its name at the database
         bool is_dying = false;   // it was killed
         bool is_paused = false;  // by a planned fault
         std::optional<clock::time_point> resume_at{};
+        clock::time_point next_look{};
     };
 
-    [[nodiscard]] worker_process start_worker(std::size_t index) {
-        return {{.story = options_.story,
-                 .without = options_.without,
-                 .locks = servers_.lock_url(),
-                 .database = servers_.database_url(),
-                 .outside = servers_.outside_port(),
-                 .stripes = server_options_.stripes,
-                 .number = ++started_},
-                nemesis_.clock_of(index)};
+    [[nodiscard]] member start_worker(std::size_t index) {
+        ++started_;
+        auto session = "worker-" + std::to_string(started_);
+        const worker_options worker{.story = options_.story,
+                                    .without = options_.without,
+                                    .locks = servers_.lock_url(),
+                                    .database = servers_.database_url(session),
+                                    .outside = servers_.outside_port(),
+                                    .stripes = server_options_.stripes,
+                                    .number = started_};
+        return {.process = {worker, nemesis_.clock_of(index)}, .session = std::move(session)};
+    }
+
+    [[nodiscard]] std::string text_of_standstill() {
+        std::string text = "nothing has happened for five minutes; the workers' orders are";
+        for (auto& each : workers_)
+            if (const auto& call = each.process.call())
+                text += " " + order_name(call->order) + (each.is_paused ? " (paused)" : "");
+        return text;
     }
 
     [[nodiscard]] bool is_quiet() const {
@@ -222,18 +239,25 @@ private:
         progress_(++complete_);
     }
 
-    // Another caller has carried the order out, or nobody is left to do it.
     void let_go_on(member& each) {
         if (each.resume_at && clock::now() >= *each.resume_at) {
             each.process.resume();
             each.resume_at.reset();
         }
-        if (!each.is_paused) return;
-        const auto& order = orders_[each.process.call()->order];
-        if (!order.is_told && order.open_calls > 1) return;
+        if (!each.is_paused || !is_overtaken(each)) return;
         each.is_paused = false;
         each.process.resume();
         each.process.go_on();
+    }
+
+    // Another caller has carried the order out; or nobody is left to do it; or others wait in the
+    // database for the paused transaction.
+    [[nodiscard]] bool is_overtaken(member& each) {
+        const auto& order = orders_[each.process.call()->order];
+        if (order.is_told || order.open_calls == 1) return true;
+        if (clock::now() < each.next_look) return false;
+        each.next_look = clock::now() + 50ms;
+        return servers_.blocks_others(each.session);
     }
 
     // A queue delivers the call of a dead worker again, unless nobody should call again.
@@ -241,7 +265,7 @@ private:
         auto& each = workers_[index];
         if (!each.is_dying) throw std::runtime_error("a worker has ended by itself");
         const auto call = each.process.call();
-        each = member{.process = start_worker(index)};
+        each = start_worker(index);
         if (!call) return;
         auto& order = orders_[call->order];
         const bool was_hit = call->fault && order.is_begun;
@@ -319,6 +343,7 @@ private:
     std::vector<member> workers_;
     std::ofstream answers_;
     std::size_t next_order_ = 0, complete_ = 0, told_ = 0, started_ = 0;
+    clock::time_point last_news_ = clock::now();
     run_result result_;
 };
 

@@ -65,16 +65,25 @@ void order_servers::start_outside() {
     outside_port_ = static_cast<std::uint16_t>(std::stoul(line->substr(prefix.size())));
 }
 
-std::string order_servers::database_url() const {
+std::string order_servers::database_url(const std::string& session) const {
     return "host=127.0.0.1,127.0.0.1 port=" + std::to_string(middle_[0]->port()) + "," +
            std::to_string(middle_[1]->port()) + " user=postgres dbname=" + database_ +
-           " target_session_attrs=read-write connect_timeout=5";
+           " target_session_attrs=read-write connect_timeout=5 application_name=" + session;
 }
 
 std::string order_servers::primary_url() const { return primary().url(database_); }
 
 std::int64_t order_servers::number(const std::string& query) const {
     return support::sql_client(primary_url()).number(query);
+}
+
+bool order_servers::blocks_others(const std::string& session) const {
+    return number(
+               "SELECT count(*) FROM pg_stat_activity AS waiting, "
+               "unnest(pg_blocking_pids(waiting.pid)) AS blocking JOIN pg_stat_activity AS "
+               "session ON session.pid = blocking WHERE waiting.wait_event_type = 'Lock' "
+               "AND session.application_name = '" +
+               session + "'") > 0;
 }
 
 void order_servers::empty_locks() { locks_.execute({"FLUSHALL"}); }

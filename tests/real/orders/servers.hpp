@@ -37,13 +37,15 @@ public:
 
     [[nodiscard]] std::string lock_url() const { return locks_.url(); }
     // Both servers: a worker finds the primary.
-    [[nodiscard]] std::string database_url() const;
+    [[nodiscard]] std::string database_url(const std::string& session) const;
     // The primary, without the man in the middle.
     [[nodiscard]] std::string primary_url() const;
     [[nodiscard]] std::uint16_t outside_port() const noexcept { return outside_port_; }
     [[nodiscard]] std::string outside_log() const { return folder_.file("outside.log"); }
     [[nodiscard]] const support::temp_folder& folder() const noexcept { return folder_; }
     [[nodiscard]] std::int64_t number(const std::string& query) const;
+    // A transaction of this session keeps another one waiting. The name is that in the URL.
+    [[nodiscard]] bool blocks_others(const std::string& session) const;
 
     void empty_locks();     // FLUSHALL
     void restart_locks();   // the server is killed, and is empty when it is back
