@@ -223,12 +223,15 @@ private:
         end_call(call.order);
     }
 
-    // As a caller does who knows nothing. The others may have the answer meanwhile.
+    // A caller that knows nothing calls again. The others may have the answer meanwhile.
     void repeat(const order_call& call) {
-        if (call.tries >= (orders_[call.order].is_told ? 1 : most_tries)) return;
+        const auto& order = orders_[call.order];
+        if (call.tries >= (order.is_told ? 1 : most_tries)) return;
         const auto pause = std::min<std::chrono::milliseconds>(20ms * call.tries, 500ms);
-        add_call(
-            {.order = call.order, .tries = call.tries + 1, .not_before = clock::now() + pause});
+        add_call({.order = call.order,
+                  .fault = order.is_begun ? std::nullopt : call.fault,
+                  .tries = call.tries + 1,
+                  .not_before = clock::now() + pause});
     }
 
     void end_call(std::size_t index) {
@@ -299,20 +302,40 @@ private:
         return is_free ? &victim : nullptr;
     }
 
-    // Until nothing is pending, or nothing more changes.
+    // Until nothing is unfinished. What a layer's absence has made may never be repaired: the night
+    // ends, too, when some passes have changed nothing although no lease was running.
     void repair() {
         if (options_.story == story::sale) return;
         if (!shop::all_without(options_.without).has(shop::layer::reconciliation)) return;
-        auto& night = workers_.front().process;
-        constexpr int most_passes = 200;
-        for (int i = 0; i < most_passes && is_unfinished(); ++i) {
-            night.begin_repair();
-            while (!night.is_idle()) {
-                if (!night.is_alive()) throw std::runtime_error("the nightly pass has ended");
-                if (!night.look().is_any) std::this_thread::sleep_for(5ms);  // between two looks
-            }
+        constexpr int most_useless_passes = 5;
+        auto left = unfinished();
+        for (int useless = 0; left > 0 && useless < most_useless_passes;) {
+            const bool are_leases_over = running_leases() == 0;
+            run_night();
+            const auto before = std::exchange(left, unfinished());
+            useless = left == before && are_leases_over ? useless + 1 : 0;
             std::this_thread::sleep_for(50ms);  // the back-off: leases end
         }
+    }
+
+    void run_night() {
+        auto& night = workers_.front().process;
+        night.begin_repair();
+        while (!night.is_idle()) {
+            if (!night.is_alive()) throw std::runtime_error("the nightly pass has ended");
+            if (!night.look().is_any) std::this_thread::sleep_for(5ms);  // between two looks
+        }
+    }
+
+    [[nodiscard]] std::int64_t unfinished() const {
+        return servers_.number(
+            "SELECT (SELECT count(*) FROM pawl_once WHERE state = 1) + "
+            "(SELECT count(*) FROM orders WHERE state = 'new')");
+    }
+    [[nodiscard]] std::int64_t running_leases() const {
+        return servers_.number(
+            "SELECT count(*) FROM pawl_once WHERE state = 1 AND "
+            "lease_until > extract(epoch FROM clock_timestamp()) * 1000000");
     }
 
     // The first effect of such a resource was not answered.
@@ -324,12 +347,6 @@ private:
         for (std::size_t i = 0; i < orders_.size(); ++i)
             if (shop::is_unanswered(folder + order_name(i), outside_faults)) ++count;
         return count;
-    }
-
-    [[nodiscard]] bool is_unfinished() const {
-        return servers_.number(
-                   "SELECT (SELECT count(*) FROM pawl_once WHERE state = 1) + "
-                   "(SELECT count(*) FROM orders WHERE state = 'new')") != 0;
     }
 
     const run_options options_;
