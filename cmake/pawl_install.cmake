@@ -112,7 +112,7 @@ install(CODE "
         pawl_mend_links(\"\${page}\" \"${docs_to_headers}\")
     endforeach()" COMPONENT package)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-    COMPONENT package FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp"
+    COMPONENT package FILES_MATCHING PATTERN "*.cpp" PATTERN "*.hpp" PATTERN "*.md"
     PATTERN "[0-9]*.cmake")
 install(FILES ${PROJECT_SOURCE_DIR}/examples/installed.cmake RENAME CMakeLists.txt
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT package)

@@ -110,6 +110,17 @@ class Dev(unittest.TestCase):
             self.assertIn(f"built: {preset} flash_sale\n", run.stdout)
             self.assertIn("argument: --redlock\n", run.stdout)
 
+    def test_quickstart_of_the_orders_shows_their_table(self):
+        for path, preset in (("build-quickstart/orders", "quickstart"), ("build/orders", "dev")):
+            self.add_program(path)
+            run = self.dev("quickstart", "--orders", "--lanes")
+            self.assertEqual(run.returncode, 3, run.stderr)
+            self.assertIn(f"built: {preset} orders\n", run.stdout)
+            self.assertIn("argument: --table\n", run.stdout)
+            self.assertIn("argument: --lanes\n", run.stdout)
+            packages = run.stdout.splitlines()[0]
+            self.assertNotIn(packages, self.dev("quickstart").stdout)  # it needs a database
+
     def test_help_names_every_command(self):
         run = self.dev("help")
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -12,6 +12,7 @@ read -ra server_packages <<<"$(
 build_packages=("${install_packages[@]}" git libgtest-dev libgmock-dev libhiredis-dev
     liblua5.1-0-dev redis-server redis-tools pkg-config python3 util-linux zsh fish)
 docs_packages=(doxygen)
+orders_packages=(redis-server postgresql)
 bench_packages=(strace valgrind)
 models_packages=(spin gcc)
 proof_packages=(iproute2 iptables)

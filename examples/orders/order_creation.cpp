@@ -32,12 +32,12 @@ guard::once_result order_creation::charge(const std::string& id) {
 guard::reconcile_report order_creation::repair(guard::reconcile_options limits) {
     guard::reconciliation nightly(locks, db, "orders/nightly", limits);
     const auto find = [&](const std::string& after, std::uint32_t limit) {
-        const auto found =
+        const auto unpaid =
             db.execute({"SELECT id FROM orders WHERE state = 'new' AND id > $1 ORDER BY id LIMIT "
                         "$2",
                         {after, std::int64_t{limit}}});
         std::vector<std::string> ids;
-        for (const auto& row : found.values)
+        for (const auto& row : unpaid.values)
             ids.push_back(guard::as_string(row.at(0)));
         return ids;
     };

@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -38,7 +39,21 @@ sockaddr_in loopback(std::uint16_t port) {
     return address;
 }
 
-std::uint16_t free_port() {
+bool answers(std::uint16_t port, std::string_view command) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address = loopback(port);
+    std::array<char, 16> reply{};
+    const bool ok =
+        ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+        ::write(fd, command.data(), command.size()) == static_cast<ssize_t>(command.size()) &&
+        ::read(fd, reply.data(), reply.size()) > 0 && reply[0] == '+';
+    ::close(fd);
+    return ok;
+}
+
+}  // namespace
+
+std::uint16_t unused_port() {
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
@@ -50,19 +65,6 @@ std::uint16_t free_port() {
     ::close(fd);
     return ntohs(address.sin_port);
 }
-
-bool answers_ping(std::uint16_t port) {
-    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address = loopback(port);
-    std::array<char, 16> reply{};
-    const bool ok = ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-                    ::write(fd, "PING\r\n", 6) == 6 && ::read(fd, reply.data(), reply.size()) > 0 &&
-                    reply[0] == '+';
-    ::close(fd);
-    return ok;
-}
-
-}  // namespace
 
 child::child(const std::string& program, std::vector<std::string> arguments) {
     std::array<int, 2> in{};
@@ -122,6 +124,17 @@ bool child::running() const noexcept {
            info.si_pid == 0;
 }
 
+void child::signal(int number) const noexcept {
+    if (pid_ > 0) ::kill(pid_, number);
+}
+
+bool child::wait_stopped() const noexcept {
+    siginfo_t info{};
+    while (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WSTOPPED | WNOWAIT) < 0 &&
+           errno == EINTR) {}
+    return info.si_code == CLD_STOPPED;
+}
+
 void child::write_line(const std::string& line) const {
     const std::string text = line + '\n';
     if (::write(in_, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
@@ -153,14 +166,14 @@ temporary_folder::~temporary_folder() {
 // another port is tried.
 private_redis::private_redis(const std::filesystem::path& folder) {
     for (int attempt = 0; attempt < 5; ++attempt) {
-        port_ = free_port();
+        port_ = unused_port();
         server_ =
             child("redis-server", {"--port", std::to_string(port_), "--bind", "127.0.0.1", "--save",
                                    "", "--appendonly", "no", "--dir", folder.string(), "--logfile",
                                    (folder / "redis.log").string()});
         const auto give_up = std::chrono::steady_clock::now() + 10s;
         while (server_.running() && std::chrono::steady_clock::now() < give_up) {
-            if (answers_ping(port_)) {
+            if (answers(port_, "PING\r\n")) {
                 return;
             }
             std::this_thread::sleep_for(10ms);
@@ -172,6 +185,11 @@ private_redis::private_redis(const std::filesystem::path& folder) {
         server_ = child();
     }
     throw std::runtime_error("redis-server does not start: see what `redis-server --port 0` says.");
+}
+
+void private_redis::empty() const {
+    if (!answers(port_, "FLUSHALL\r\n"))
+        throw std::runtime_error("The Redis server at " + url() + " does not answer.");
 }
 
 }  // namespace support

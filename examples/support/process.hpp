@@ -24,6 +24,9 @@ public:
 
     [[nodiscard]] int output() const noexcept { return out_; }
     [[nodiscard]] bool running() const noexcept;
+    void signal(int number) const noexcept;
+    // Waits until the child has stopped itself with SIGSTOP. False: it has ended instead.
+    [[nodiscard]] bool wait_stopped() const noexcept;
     void write_line(const std::string& line) const;
     // Waits for the end. Returns the exit status, or 128 + the signal that killed the child.
     int wait();
@@ -33,6 +36,9 @@ private:
     int in_ = -1;
     int out_ = -1;
 };
+
+// A port of 127.0.0.1 on which nobody listens now.
+[[nodiscard]] std::uint16_t unused_port();
 
 // A folder in the system's folder for temporary files. The destructor removes it.
 class temporary_folder {
@@ -54,6 +60,8 @@ public:
     explicit private_redis(const std::filesystem::path& folder);
     [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
     [[nodiscard]] std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
+    // FLUSHALL: the server forgets all locks.
+    void empty() const;
 
 private:
     std::uint16_t port_ = 0;
