@@ -13,6 +13,18 @@
 
 namespace real::orders {
 
+// Statements that brought an order no further.
+struct vain_work {
+    std::size_t polls = 0;    // looks that found a pending operation
+    std::size_t refused = 0;  // claims
+
+    vain_work& operator+=(const vain_work& other) noexcept {
+        polls += other.polls;
+        refused += other.refused;
+        return *this;
+    }
+};
+
 // The programs of examples/orders.
 enum class story : std::uint8_t { verification, sale, creation };
 inline constexpr std::array every_story{story::verification, story::sale, story::creation};

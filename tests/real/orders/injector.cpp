@@ -76,10 +76,10 @@ guard::rows injected_connection::commit(const guard::statement& to_run) {
 }
 
 void injected_connection::count(const guard::statement& ran, const guard::rows& answer) {
-    if (is_claim(ran.text) && answer.values.empty()) ++vain_;
+    if (is_claim(ran.text) && answer.values.empty()) ++vain_.refused;
     if (is_look(ran.text) && !answer.values.empty() &&
         guard::as_number(answer.values.front().front()) == 1)
-        ++vain_;
+        ++vain_.polls;
 }
 
 shop::answer marking_partner::post(const std::string& path, const std::string& body,

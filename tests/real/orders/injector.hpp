@@ -12,6 +12,7 @@
 #include <pawl/guard/connection.hpp>
 
 #include <functional>
+#include <utility>
 
 namespace real::orders {
 
@@ -54,8 +55,8 @@ public:
         return target_.dialect();
     }
     [[nodiscard]] bool in_transaction() const noexcept override { return target_.in_transaction(); }
-    // Claims that were refused, and looks that found a pending operation: work in vain.
-    [[nodiscard]] std::size_t vain_count() const noexcept { return vain_; }
+    // Since the last call of this function.
+    [[nodiscard]] vain_work take_vain_work() noexcept { return std::exchange(vain_, {}); }
 
 private:
     pawl::guard::rows commit(const pawl::guard::statement& to_run);
@@ -64,7 +65,7 @@ private:
     pawl::guard::connection& target_;
     fault_injector& faults_;
     bool is_begun_ = false;  // a transaction without a statement so far
-    std::size_t vain_ = 0;
+    vain_work vain_;
 };
 
 // Gives each effect a text of its own, so that the auditor can tell two of them apart.

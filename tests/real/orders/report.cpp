@@ -13,6 +13,9 @@ namespace real::orders {
 
 namespace {
 
+constexpr const char* in_vain =
+    "For each order: polls are looks that found a pending operation, refused are claims.";
+
 // A column of the table of layers: some rules of the auditor.
 struct column {
     const char* title;
@@ -40,10 +43,12 @@ table_row row_of(const std::string& label, const run_result& result) {
     table_row row{label, {std::to_string(result.options.orders)}};
     for (const auto& each : columns())
         row.cells.push_back(std::to_string(count_of(result, each)));
-    std::ostringstream ratio;
-    ratio << std::fixed << std::setprecision(1)
-          << static_cast<double>(result.vain) / static_cast<double>(result.options.orders);
-    row.cells.push_back(ratio.str());
+    for (const auto count : {result.vain.polls, result.vain.refused}) {
+        std::ostringstream ratio;
+        ratio << std::fixed << std::setprecision(2)
+              << static_cast<double>(count) / static_cast<double>(result.options.orders);
+        row.cells.push_back(ratio.str());
+    }
     return row;
 }
 
@@ -51,7 +56,8 @@ std::vector<table_row> damage_rows(const report& result) {
     table_row titles{"layers, program", {"orders"}};
     for (const auto& each : columns())
         titles.cells.emplace_back(each.title);
-    titles.cells.emplace_back("in vain");
+    titles.cells.emplace_back("polls");
+    titles.cells.emplace_back("refused");
     std::vector<table_row> rows{titles};
     for (const auto& each : result.all_layers)
         rows.push_back(row_of(title_of(each.options), each));
@@ -204,8 +210,7 @@ std::string rules_text(const run_result& result) {
 std::string text_of(const report& result) {
     std::ostringstream text;
     text << "\n" << text_of_rows(fault_rows(result)) << "\n" << text_of_rows(damage_rows(result));
-    text << "(in vain: claims that were refused and looks that found a pending operation, for each "
-            "order)\n";
+    text << in_vain << "\n";
     if (const auto bars = bars_of(result); !bars.empty()) text << "\n" << text_of_bars(bars);
     for (const auto& each : reasons_of(result))
         text << each << "\n";
@@ -224,9 +229,7 @@ std::string page_of(const report& result) {
     for (const auto& each : result.complaints)
         text << "<p class=\"complaint\">" << escape_html(each) << "</p>\n";
     text << "<h2>Layers and damage</h2>\n" << to_html(damage_rows(result));
-    text << "<p>In vain are claims that were refused and looks that found a pending operation, for "
-            "each order.</p>\n"
-         << drawing_of_bars(bars_of(result)) << "<ul>\n";
+    text << "<p>" << in_vain << "</p>\n" << drawing_of_bars(bars_of(result)) << "<ul>\n";
     for (const auto& each : reasons_of(result))
         text << "<li>" << escape_html(each) << "</li>\n";
     text << "</ul>\n<h2>Orders that each fault has met</h2>\n" << to_html(fault_rows(result));

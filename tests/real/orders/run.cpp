@@ -37,9 +37,10 @@ struct order_state {
 };
 
 server_options servers_for(const run_options& options) {
-    server_options result{.is_unique = shop::all_without(options.without).has(shop::layer::unique),
-                          .is_synchronous = options.is_synchronous,
-                          .items = static_cast<std::int64_t>(options.orders)};
+    server_options result{
+        .is_unique = shop::all_without(options.without).has(shop::layer::unique),
+        .is_synchronous = options.is_synchronous,
+        .items = static_cast<std::int64_t>(options.orders * 10)};  // also for orders made twice
     if (options.story != story::sale) return result;
     // The sale ends some orders before the last buyer.
     result.stripes = sale_stripes;
@@ -71,7 +72,8 @@ public:
             bool is_any = false;
             for (std::size_t i = 0; i < workers_.size(); ++i)
                 is_any = serve(i) || is_any;
-            nemesis_.advance(complete_, told_);
+            if (!spares_pauses() || std::ranges::none_of(workers_, &member::is_paused))
+                nemesis_.advance(complete_, told_);
             if (is_any) {
                 last_news_ = clock::now();
                 continue;
@@ -132,6 +134,9 @@ private:
                std::ranges::all_of(workers_,
                                    [](const auto& each) { return each.process.is_idle(); });
     }
+
+    // Without a layer each pause must do its damage, so no crash of a service may end it.
+    [[nodiscard]] bool spares_pauses() const { return !options_.without.empty(); }
 
     // True: something has happened.
     bool serve(std::size_t index) {

@@ -33,7 +33,7 @@ struct run_result {
     std::array<std::size_t, fault_cases.size()> hits{};  // as in `fault_cases`
     std::map<std::string, std::size_t> nemeses;          // those that are not planned for an order
     std::size_t calls = 0;
-    std::size_t vain = 0;  // claims that were refused, and looks that found a pending operation
+    vain_work vain;
     std::chrono::seconds time{};
 
     // What the auditor found, all together.

@@ -86,7 +86,7 @@ void repair_unfinished(services& to, const Again& again) {
 class service_shop : public worker_shop {
 public:
     service_shop(const worker_options& options, fault_injector& faults) : to(options, faults) {}
-    [[nodiscard]] std::size_t vain_count() const noexcept override { return to.db.vain_count(); }
+    [[nodiscard]] vain_work take_vain_work() noexcept override { return to.db.take_vain_work(); }
 
 protected:
     services to;

@@ -26,7 +26,8 @@ public:
     virtual shop_answer call(const std::string& order) = 0;
     // What is done at night.
     virtual void repair() = 0;
-    [[nodiscard]] virtual std::size_t vain_count() const noexcept = 0;
+    // Since the last call of this function.
+    [[nodiscard]] virtual vain_work take_vain_work() noexcept = 0;
 };
 
 // Throws if a service does not answer. `faults` must outlive the result.

@@ -67,17 +67,17 @@ private:
 
     template <class Work>
     std::string text_of(Work work) {
-        const auto vain = shop_->vain_count();
         try {
             const auto answer = work();
-            return answer.state + " " + std::to_string(shop_->vain_count() - vain) + " " +
-                   answer.value;
+            const auto vain = shop_->take_vain_work();
+            return answer.state + " " + std::to_string(vain.polls) + " " +
+                   std::to_string(vain.refused) + " " + answer.value;
         } catch (const std::exception& failure) {
             reconnect();
             std::string reason = failure.what();
             for (auto& each : reason)
                 if (each == '\n') each = ' ';
-            return "error 0 " + reason;
+            return "error 0 0 " + reason;
         }
     }
 

@@ -5,8 +5,8 @@
 //
 // Its stdin has a line for each call: "ORDER", or "ORDER FAULT STEP" with a planned fault, or
 // "repair" for the nightly pass. Its stdout has "ready" when it can work, "hit" when the fault
-// happens, and then "STATE VAIN VALUE" as the answer. A call that waits in a fault goes on with the
-// line "go".
+// happens, and then "STATE POLLS REFUSED VALUE" as the answer. A call that waits in a fault goes on
+// with the line "go".
 #pragma once
 
 #include "faults.hpp"

@@ -22,7 +22,7 @@ pawl::conformance::launch_options launch_of(const worker_options& options,
 call_answer answer_of(const std::string& line) {
     call_answer answer;
     std::istringstream words(line);
-    words >> answer.state >> answer.vain;
+    words >> answer.state >> answer.vain.polls >> answer.vain.refused;
     std::getline(words >> std::ws, answer.value);
     return answer;
 }

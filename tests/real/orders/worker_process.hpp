@@ -30,7 +30,7 @@ struct order_call {
 
 struct call_answer {
     std::string state;
-    std::size_t vain = 0;
+    vain_work vain;
     std::string value;
 };
 
