@@ -16,9 +16,10 @@ struct experiment {
     const char* layer;    // as in --without
     const char* without;  // the layers that are missing: the layer, and those that hide its absence
     orders::story story;
-    const char* rule;  // of the auditor; it must be broken. Null: nothing is, and work is in vain:
+    // Of the auditor: it must be broken. Null: no rule may be broken, but `vain` must be high.
+    const char* rule;
     const char* reason;
-    std::size_t vain_work::*vain = nullptr;  // of this kind
+    std::size_t vain_work::*vain = nullptr;
 };
 
 // The layer "replication" is the database's: without it, a failover loses the last commits.
