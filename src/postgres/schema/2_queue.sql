@@ -2,9 +2,10 @@
 -- Copyright (c) 2026 The Pawl authors
 
 -- The rules of the queue, for the functions of 3_locks.sql. The caller has locked the row of the
--- name, and passes it as `l`; a function that returns `l` has changed it. Each statement of a function sees what was committed before it, so what these functions
--- read is true while the row is locked. One statement with sub-statements would not do: it sees the
--- tables as of its start, before it waited for the row, and loses waiters.
+-- name, and passes it as `l`; a function that returns `l` has changed it. Each statement of a
+-- function sees what was committed before it, so what these functions read is true while the row is
+-- locked. One statement with sub-statements would not do: it sees the tables as of its start,
+-- before it waited for the row, and loses waiters.
 
 -- The time in 1/65536 s since 2024: the lower part of a new token.
 create function @.ticks() returns bigint language sql volatile as $$
@@ -92,7 +93,7 @@ begin
     return readers = 0 and used + p_permits <= l.total;
 end $$;
 
--- Grants the lock: the token is in `fence`, the lease's end in `expires`. The caller writes the row.
+-- Grants the lock: `fence` is the token, `expires` the lease's end. The caller writes the row.
 -- Readers that join others share their token, which is the newest one of the lock; but not a token
 -- of an earlier timeline, since a newer one may have been lost in the failover.
 create function @.give(l @.lock, p_floor bigint, p_owner text, p_client text, p_who text,
