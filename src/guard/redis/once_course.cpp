@@ -83,7 +83,7 @@ void once_course::on_effect(const redis_reply& reply) {
     if (reply.items.size() != 2) throw_unexpected(keys_.record, "the script once_effect");
     const std::string& text = reply.items[1].text;
     if (reply.items[0].text == "failed") return machine_.on_rejected(text);
-    machine_.on_done(text, text.size() <= options_.largest_result);
+    machine_.on_done(text, is_stored(text, options_));
 }
 
 void once_course::on_end(const redis_reply& reply) {
@@ -93,9 +93,9 @@ void once_course::on_end(const redis_reply& reply) {
         return machine_.on_given_up(later->pause);
     if (!is_changed(reply, keys_.record)) return machine_.on_taken_over();
     if (const auto* refusal = std::get_if<rejected>(&ending_))
-        return machine_.on_rejected(refusal->why, kept(refusal->why, options_).has_value());
+        return machine_.on_rejected(refusal->why, is_stored(refusal->why, options_));
     const auto& text = std::get<std::string>(ending_);
-    machine_.on_done(text, kept(text, options_).has_value());
+    machine_.on_done(text, is_stored(text, options_));
 }
 
 script_call once_course::failure_call() const {
