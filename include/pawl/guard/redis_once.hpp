@@ -15,8 +15,9 @@
 // without a scope. A record is removed `keep` after its end; one that is unfinished never is, so
 // the server must not evict keys (maxmemory-policy noeviction). The functions block and are
 // thread-safe for different connections. They throw errc::bad_option for arguments out of range,
-// the errors of `counters`, and what the connection throws if no answer comes. Then call again with
-// the same key: the record tells what has happened. Cancellation: as in pawl/guard/once.hpp.
+// the errors of `counters`, errc::lost also if the record was lost while the work ran, and what the
+// connection throws if no answer comes. Then call again with the same key: the record tells what
+// has happened. Cancellation: as in pawl/guard/once.hpp.
 #pragma once
 
 #include <pawl/guard/detail/script_base.hpp>
@@ -54,7 +55,8 @@ public:
     // The text, and the number of keys that each call must name.
     redis_effect(std::string text, std::size_t key_count);
 
-    // A call, for the work to return. Throws errc::bad_option for another number of keys.
+    // A call, for the work to return. Throws errc::bad_option for another number of keys, and for
+    // more than 7000 keys or arguments.
     [[nodiscard]] effect_call operator()(std::vector<std::string> keys,
                                          const std::vector<script_argument>& arguments = {}) const;
 
