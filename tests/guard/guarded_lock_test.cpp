@@ -133,8 +133,8 @@ TEST_P(GuardedLock, HasAWaitThatCanBeCancelledForCoroutines) {
     try {
         (void)ended.get();
         ADD_FAILURE() << "it was not cancelled";
-    } catch (const boost::system::system_error& aborted) {
-        EXPECT_EQ(aborted.code(), asio::error::operation_aborted);
+    } catch (const pawl::error& aborted) {
+        EXPECT_EQ(aborted.reason(), pawl::errc::cancelled);
     }
 }
 

@@ -8,10 +8,10 @@
 // temporary inside it twice. The connection, the client and the work must outlive the coroutine,
 // which runs on its own executor.
 //
-// Cancellation: terminal. A wait for another attempt, or for the lock, ends with
-// boost::system::system_error of operation_aborted, and so does a statement, after which the
-// connection cannot be used any more. During the work it is as the work supports it; if the work
-// then throws, the transaction is rolled back and the claim given up.
+// Cancellation: terminal. A wait for another attempt ends with boost::system::system_error of
+// operation_aborted, and so does a statement, after which the connection cannot be used any more.
+// A wait for the lock ends with errc::cancelled. During the work it is as the work supports it; if
+// the work then throws, the transaction is rolled back and the claim given up.
 #pragma once
 
 #include <pawl/guard/async_connection.hpp>
