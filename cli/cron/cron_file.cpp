@@ -174,7 +174,7 @@ void apply_options(line_options& target, std::string_view word) {
 }
 
 // A word that could be a field is none of a name: a line may have a field too many, or no name.
-void check_name(const std::string& name, const std::string& schedule) {
+void check_is_no_field(const std::string& name, const std::string& schedule) {
     if (!is_field(name)) return;
     throw error(errc::bad_option, "The name '" + name + "' after the schedule '" + schedule +
                                       "' looks like another field; write 5 or 6 fields, and then a "
@@ -198,7 +198,7 @@ cron_line parse_line(std::string_view text, int number, const std::string& zone)
     if (are_options(line.peek())) apply_options(options, line.next());
     auto parsed = guard::cron_schedule::parse(schedule, options.zone);
     if (name.empty() || line.rest().empty()) throw missing_word(name.empty(), schedule);
-    check_name(name, schedule);
+    check_is_no_field(name, schedule);
     std::string command(line.rest());
     command.resize(command.find_last_not_of(blanks) + 1);
     // Checks the name and the options.

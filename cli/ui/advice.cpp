@@ -15,11 +15,12 @@ constexpr std::array<std::string_view, 9> advised_commands{
     "pawl redlock status", "pawl redlock rejoin", "pawl release", "pawl schema"};
 
 // Phrases, so that the name of a lock is not changed.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> translations{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> translations{
     {{" (try_limit)", " (--wait 0)"},
      {"`total_permits`, or in a shell with --permits", "--permits"},
      {"`total_permits` (--permits K/N)", "--permits K/N"},
-     {"durability::disk", "--durable disk"}}};
+     {"durability::disk", "--durable disk"},
+     {", or call make_tables.", "."}}};
 
 std::string& service_option() {
     static std::string option;

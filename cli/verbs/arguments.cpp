@@ -38,7 +38,7 @@ std::uint32_t count_option(std::string_view option, std::string_view text) {
     const auto [stopped, problem] = std::from_chars(text.data(), end, value);
     if (problem == std::errc{} && stopped == end && value > 0) return value;
     const auto* const both = option == "--permits" ? ", or K/N as in 1/3." : ".";
-    throw failure(exit_code::usage, "'" + std::string(text) + "' is not a number of permits for " +
+    throw failure(exit_code::usage, "'" + std::string(text) + "' is not valid for " +
                                         std::string(option) + "; use a whole number from 1 to " +
                                         std::to_string(most_permits) + ", such as 5" + both);
 }

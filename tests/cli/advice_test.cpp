@@ -51,7 +51,7 @@ TEST_F(Advice, NamesTheServiceOfTheCommandLine) {
 TEST_F(Advice, NamesTheServiceOnce) {
     const auto file = "sqlite:" + sandbox.file("locks.db");
     EXPECT_THAT(run({"reconcile", "--history", "--on", file}).err,
-                HasSubstr("run the output of `pawl schema --guard --on '" + file + "'`"));
+                HasSubstr("run the output of `pawl schema --guard --on '" + file + "'`.\n"));
 }
 
 // The command in the file's name is no advice.

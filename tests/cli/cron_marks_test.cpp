@@ -47,7 +47,7 @@ public:
 
 const std::string note_tick = "echo \"$PAWL_TICK\" >>OUT";
 
-bool eventually_says(const started_process& cron, const std::string& text) {
+bool says_in_time(const started_process& cron, const std::string& text) {
     return support::eventually([&] { return cron.err().find(text) != std::string::npos; });
 }
 
@@ -111,7 +111,7 @@ TEST(CronMarks, SkipsAnOverlap) {
     const support::redis_server server;
     const cron_sandbox sandbox(server.url());
     const auto cron = sandbox.start("ttl=1s,late=20s", note_tick + "; sleep 600");
-    EXPECT_TRUE(eventually_says(*cron, ", because another process kept the lock.")) << cron->err();
+    EXPECT_TRUE(says_in_time(*cron, ", because another process kept the lock.")) << cron->err();
     EXPECT_EQ(count_lines(sandbox.out).size(), 1U);
 }
 

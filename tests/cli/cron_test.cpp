@@ -312,7 +312,10 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
     EXPECT_EQ(sandbox.run({"cron", "--check"}).code, 64);
     EXPECT_EQ(sandbox.run({"cron", "--check", "--history", path}).code, 64);
     EXPECT_EQ(sandbox.run({"cron", "--history", path}).code, 64);
-    EXPECT_EQ(sandbox.run({"cron", "--history", "--last", "0"}).code, 64);
+    const auto none = sandbox.run({"cron", "--history", "--last", "0"});
+    EXPECT_EQ(none.code, 64);
+    EXPECT_NE(none.err.find("'0' is not valid for --last; use a whole number from 1"),
+              std::string::npos);
     EXPECT_EQ(sandbox.run({"cron", sandbox.file("absent")}).code, 66);
     const auto history = sandbox.run({"cron", "--history"});
     EXPECT_EQ(history.code, 77);
