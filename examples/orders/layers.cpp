@@ -92,8 +92,8 @@ guard::rows layered_connection::execute(const guard::statement& to_run) {
     const std::string_view text = to_run.text;
     if (!layers_.has(layer::token) && is_finish(text))
         return target_.execute(without_condition(to_run));
-    const bool is_look =
-        text.starts_with("SELECT state, token") && text.find("FROM pawl_once") != text.npos;
+    const bool is_look = text.starts_with("SELECT state, token") &&
+                         text.find("FROM pawl_once") != std::string_view::npos;
     if (!layers_.has(layer::look) && is_look && !is_claim_refused_) return {};
     auto answer = target_.execute(to_run);
     if (text.starts_with("INSERT INTO pawl_once")) is_claim_refused_ = answer.values.empty();
