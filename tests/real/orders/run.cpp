@@ -62,7 +62,7 @@ public:
             bool is_any = false;
             for (std::size_t i = 0; i < workers_.size(); ++i)
                 is_any = serve(i) || is_any;
-            if (!spares_pauses() || std::ranges::none_of(workers_, &member::is_paused))
+            if (std::ranges::none_of(workers_, &member::is_spared))
                 nemesis_.advance(calls_.complete(), calls_.told());
             if (is_any) {
                 last_news_ = clock::now();
@@ -94,6 +94,9 @@ private:
         std::string session;     // its name at the database
         bool is_dying = false;   // it was killed
         bool is_paused = false;  // by a planned fault
+        // Until the end of a paused call nothing else strikes: without a layer each pause must do
+        // its damage.
+        bool is_spared = false;
         std::optional<clock::time_point> resume_at{};
         clock::time_point next_look{};
     };
@@ -125,9 +128,6 @@ private:
                });
     }
 
-    // Without a layer each pause must do its damage, so no crash of a service may end it.
-    [[nodiscard]] bool spares_pauses() const { return !options_.without.empty(); }
-
     // True: something has happened.
     bool serve(std::size_t index) {
         auto& each = workers_[index];
@@ -139,6 +139,7 @@ private:
             if (!news.is_any) break;
             is_any = true;
             if (news.is_hit) on_hit(each, *call);
+            if (news.answer) each.is_spared = false;
             if (news.answer && call) on_answer(*call, *news.answer);
         }
         if (!is_alive) {
@@ -167,6 +168,7 @@ private:
             if (!each.process.is_stopped()) each.process.stop();
             each.resume_at.reset();
             each.is_paused = true;
+            each.is_spared = !options_.without.empty();
         }
         if (fault.does == action::empty_locks) {
             nemesis_.forget_locks();
@@ -234,8 +236,8 @@ private:
 
     [[nodiscard]] member* nemesis_victim() {
         auto& victim = workers_[nemesis_.pick(workers_.size())];
-        const bool is_free =
-            !victim.is_dying && !victim.is_paused && !victim.resume_at && victim.process.is_alive();
+        const bool is_free = !victim.is_dying && !victim.is_paused && !victim.is_spared &&
+                             !victim.resume_at && victim.process.is_alive();
         return is_free ? &victim : nullptr;
     }
 
