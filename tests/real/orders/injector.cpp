@@ -17,7 +17,8 @@ namespace guard = pawl::guard;
 bool is_claim(std::string_view text) { return text.starts_with("INSERT INTO pawl_once"); }
 bool is_finish(std::string_view text) { return text.starts_with("UPDATE pawl_once SET state"); }
 bool is_look(std::string_view text) {
-    return text.starts_with("SELECT state, token") && text.find("FROM pawl_once") != text.npos;
+    return text.starts_with("SELECT state, token") &&
+           text.find("FROM pawl_once") != std::string_view::npos;
 }
 
 }  // namespace

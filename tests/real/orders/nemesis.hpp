@@ -53,7 +53,7 @@ private:
     std::mt19937_64 dice_;
     std::array<support::moved_clock, 2> clocks_;
     std::size_t interval_;
-    std::size_t events_ = 0, forgotten_ = 0;
+    std::size_t events_ = 0;
     std::optional<std::size_t> told_before_loss_;
     bool has_lost_ = false;
     std::map<std::string, std::size_t> counts_;

@@ -96,9 +96,9 @@ TEST(OrderVerdict, ComplainsOfDamageWithoutALayerThatOthersReplace) {
     auto result = result_with("effects twice outside", 1);
     EXPECT_EQ(complaints(*lock, result, 1).size(), 2U) << "also no work in vain";
     result.rules.clear();
-    result.vain.polls = 99;
+    result.vain.polls = 49;
     EXPECT_EQ(complaints(*lock, result, 1).size(), 1U);
-    result.vain.polls = 100;
+    result.vain.polls = 50;
     EXPECT_TRUE(complaints(*lock, result, 1).empty());
 }
 

@@ -3,6 +3,7 @@
 
 #include "run.hpp"
 
+#include "call_queue.hpp"
 #include "nemesis.hpp"
 #include "servers.hpp"
 #include "worker_process.hpp"
@@ -11,7 +12,6 @@
 #include <orders/outside.hpp>
 
 #include <algorithm>
-#include <deque>
 #include <fstream>
 #include <numeric>
 #include <stdexcept>
@@ -25,16 +25,7 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr std::size_t worker_count = 12;
-constexpr unsigned callers = 3;  // of each order
-constexpr unsigned most_tries = 60;
 constexpr std::size_t sale_stripes = 10;
-
-struct order_state {
-    unsigned open_calls = 0;   // waiting or running
-    bool is_begun = false;     // all of its callers have come
-    bool is_told = false;      // some caller was told that it is done
-    bool is_complete = false;  // no caller is left
-};
 
 server_options servers_for(const run_options& options) {
     server_options result{
@@ -53,13 +44,12 @@ public:
     order_run(const run_options& options, const std::function<void(std::size_t)>& progress)
         : options_(options),
           progress_(progress),
-          plan_(options.story, options.orders, options.seed),
+          calls_(options.orders, {options.story, options.orders, options.seed}),
           server_options_(servers_for(options)),
           servers_(server_options_),
           nemesis_(servers_, {.orders = options.orders,
                               .seed = options.seed,
                               .loses_commits = !options.is_synchronous}),
-          orders_(options.orders),
           answers_(servers_.folder().file("answers")) {
         result_.options = options;
         for (std::size_t i = 0; i < worker_count; ++i)
@@ -72,8 +62,8 @@ public:
             bool is_any = false;
             for (std::size_t i = 0; i < workers_.size(); ++i)
                 is_any = serve(i) || is_any;
-            if (!spares_pauses() || std::ranges::none_of(workers_, &member::is_paused))
-                nemesis_.advance(complete_, told_);
+            if (std::ranges::none_of(workers_, &member::is_spared))
+                nemesis_.advance(calls_.complete(), calls_.told());
             if (is_any) {
                 last_news_ = clock::now();
                 continue;
@@ -104,6 +94,9 @@ private:
         std::string session;     // its name at the database
         bool is_dying = false;   // it was killed
         bool is_paused = false;  // by a planned fault
+        // Until the end of a paused call nothing else strikes: without a layer each pause must do
+        // its damage.
+        bool is_spared = false;
         std::optional<clock::time_point> resume_at{};
         clock::time_point next_look{};
     };
@@ -130,13 +123,10 @@ private:
     }
 
     [[nodiscard]] bool is_quiet() const {
-        return complete_ == orders_.size() && waiting_.empty() &&
-               std::ranges::all_of(workers_,
-                                   [](const auto& each) { return each.process.is_idle(); });
+        return calls_.is_over() && std::ranges::all_of(workers_, [](const auto& each) {
+                   return each.process.is_idle();
+               });
     }
-
-    // Without a layer each pause must do its damage, so no crash of a service may end it.
-    [[nodiscard]] bool spares_pauses() const { return !options_.without.empty(); }
 
     // True: something has happened.
     bool serve(std::size_t index) {
@@ -149,6 +139,7 @@ private:
             if (!news.is_any) break;
             is_any = true;
             if (news.is_hit) on_hit(each, *call);
+            if (news.answer) each.is_spared = false;
             if (news.answer && call) on_answer(*call, *news.answer);
         }
         if (!is_alive) {
@@ -161,42 +152,12 @@ private:
 
     bool dispatch(member& each) {
         if (!each.process.is_idle()) return false;
-        const auto next = next_call();
+        const auto next = calls_.next(clock::now());
         if (!next) return false;
         each.process.begin(*next);
         ++result_.calls;
         disturb();
         return true;
-    }
-
-    // A call that waits and is due, or the first of the next order.
-    std::optional<order_call> next_call() {
-        const auto now = clock::now();
-        const auto due = std::ranges::find_if(
-            waiting_, [&](const auto& each) { return each.not_before <= now; });
-        if (due != waiting_.end()) {
-            const auto next = *due;
-            waiting_.erase(due);
-            return next;
-        }
-        if (next_order_ == orders_.size()) return std::nullopt;
-        const auto order = next_order_++;
-        const auto fault = plan_.of(order);
-        ++orders_[order].open_calls;
-        // With a fault the first caller is alone until then.
-        if (!fault) begin_others(order);
-        return order_call{.order = order, .fault = fault};
-    }
-
-    void begin_others(std::size_t order) {
-        if (std::exchange(orders_[order].is_begun, true)) return;
-        for (unsigned i = 1; i < callers; ++i)
-            add_call({.order = order});
-    }
-
-    void add_call(const order_call& call) {
-        ++orders_[call.order].open_calls;
-        waiting_.push_front(call);
     }
 
     void on_hit(member& each, const order_call& call) {
@@ -207,44 +168,23 @@ private:
             if (!each.process.is_stopped()) each.process.stop();
             each.resume_at.reset();
             each.is_paused = true;
+            each.is_spared = !options_.without.empty();
         }
         if (fault.does == action::empty_locks) {
             nemesis_.forget_locks();
             each.process.go_on();
         }
-        if (fault.is_abandoned)
-            orders_[call.order].is_begun = true;
-        else
-            begin_others(call.order);
+        calls_.on_hit(call);
     }
 
     void on_answer(const order_call& call, const call_answer& answer) {
-        auto& order = orders_[call.order];
         answers_ << order_name(call.order) << '\t' << answer.state << '\t' << answer.value << '\n';
         result_.vain += answer.vain;
+        const bool is_final = answer.state != "error" && answer.state != "running";
         const bool is_done = answer.state == "done" || answer.state == "replayed";
-        if (is_done && !std::exchange(order.is_told, true)) ++told_;
-        if (answer.state == "error" || answer.state == "running") repeat(call);
-        end_call(call.order);
-    }
-
-    // A caller that knows nothing calls again. The others may have the answer meanwhile.
-    void repeat(const order_call& call) {
-        const auto& order = orders_[call.order];
-        if (call.tries >= (order.is_told ? 1 : most_tries)) return;
-        const auto pause = std::min<std::chrono::milliseconds>(20ms * call.tries, 500ms);
-        add_call({.order = call.order,
-                  .fault = order.is_begun ? std::nullopt : call.fault,
-                  .tries = call.tries + 1,
-                  .not_before = clock::now() + pause});
-    }
-
-    void end_call(std::size_t index) {
-        auto& order = orders_[index];
-        if (--order.open_calls > 0) return;
-        if (!order.is_begun) return begin_others(index);
-        if (std::exchange(order.is_complete, true)) return;
-        progress_(++complete_);
+        const auto before = calls_.complete();
+        calls_.on_answer(call, is_final, is_done, clock::now());
+        if (calls_.complete() != before) progress_(calls_.complete());
     }
 
     void let_go_on(member& each) {
@@ -261,27 +201,21 @@ private:
     // Another caller has carried the order out; or nobody is left to do it; or others wait in the
     // database for the paused transaction.
     [[nodiscard]] bool is_overtaken(member& each) {
-        const auto& order = orders_[each.process.call()->order];
-        if (order.is_told || order.open_calls == 1) return true;
+        const auto order = each.process.call()->order;
+        if (calls_.is_told(order) || calls_.is_last_call(order)) return true;
         if (clock::now() < each.next_look) return false;
         each.next_look = clock::now() + 50ms;
         return servers_.blocks_others(each.session);
     }
 
-    // A queue delivers the call of a dead worker again, unless nobody should call again.
     void replace(std::size_t index) {
-        auto& each = workers_[index];
-        if (!each.is_dying) throw std::runtime_error("a worker has ended by itself");
-        const auto call = each.process.call();
-        each = start_worker(index);
+        if (!workers_[index].is_dying) throw std::runtime_error("a worker has ended by itself");
+        const auto call = workers_[index].process.call();
+        workers_[index] = start_worker(index);
         if (!call) return;
-        auto& order = orders_[call->order];
-        const bool was_hit = call->fault && order.is_begun;
-        if (!was_hit)
-            add_call({.order = call->order, .fault = call->fault, .tries = call->tries});
-        else if (!call->fault->kind().is_abandoned)
-            add_call({.order = call->order, .tries = call->tries + 1});
-        end_call(call->order);
+        const auto before = calls_.complete();
+        calls_.on_death(*call);
+        if (calls_.complete() != before) progress_(calls_.complete());
     }
 
     // Some workers are killed, and some are stopped for longer than the lease.
@@ -302,8 +236,8 @@ private:
 
     [[nodiscard]] member* nemesis_victim() {
         auto& victim = workers_[nemesis_.pick(workers_.size())];
-        const bool is_free =
-            !victim.is_dying && !victim.is_paused && !victim.resume_at && victim.process.is_alive();
+        const bool is_free = !victim.is_dying && !victim.is_paused && !victim.is_spared &&
+                             !victim.resume_at && victim.process.is_alive();
         return is_free ? &victim : nullptr;
     }
 
@@ -349,22 +283,20 @@ private:
         const std::string folder =
             options_.story == story::creation ? "/charges/" : "/verifications/";
         std::size_t count = 0;
-        for (std::size_t i = 0; i < orders_.size(); ++i)
+        for (std::size_t i = 0; i < options_.orders; ++i)
             if (shop::is_unanswered(folder + order_name(i), outside_faults)) ++count;
         return count;
     }
 
     const run_options options_;
     const std::function<void(std::size_t)>& progress_;
-    const fault_plan plan_;
+    call_queue calls_;
     const server_options server_options_;
     order_servers servers_;
     nemesis nemesis_;
-    std::vector<order_state> orders_;
-    std::deque<order_call> waiting_;
     std::vector<member> workers_;
     std::ofstream answers_;
-    std::size_t next_order_ = 0, complete_ = 0, told_ = 0, started_ = 0;
+    std::size_t started_ = 0;  // workers
     clock::time_point last_news_ = clock::now();
     run_result result_;
 };

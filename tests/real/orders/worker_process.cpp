@@ -29,8 +29,6 @@ call_answer answer_of(const std::string& line) {
 
 }  // namespace
 
-std::string order_name(std::size_t order) { return "order-" + std::to_string(order); }
-
 worker_process::worker_process(const worker_options& options, const support::moved_clock* clocks)
     : process_(launch_of(options, clocks)) {}
 

@@ -4,29 +4,19 @@
 // The worker processes of a run, and what each of them does. A killed worker is replaced.
 #pragma once
 
+#include "call_queue.hpp"
 #include "worker.hpp"
 
 #include <support/moved_clock.hpp>
 
 #include <conformance/process.hpp>
 
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace real::orders {
-
-[[nodiscard]] std::string order_name(std::size_t order);
-
-// A call of the shop for an order.
-struct order_call {
-    std::size_t order = 0;
-    std::optional<planned_fault> fault{};
-    unsigned tries = 0;
-    std::chrono::steady_clock::time_point not_before{};
-};
 
 struct call_answer {
     std::string state;
