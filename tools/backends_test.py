@@ -29,7 +29,8 @@ FREE_OF_REDIS = ("CMakeLists.txt", "conanfile.py", "cmake/pawl", "cmake/libpawl"
 
 def own_files(name):
     return (f"src/{name}/", f"include/pawl/{name}", "src/guard/", "include/pawl/guard/", "docs/",
-            "examples/guard/", "tests/", "bench/stores/", "bench/results/stores")
+            "examples/guard/", "tests/", "bench/stores/", "bench/layers/",
+            "bench/results/stores", "bench/results/layers")
 
 
 def read(path):
