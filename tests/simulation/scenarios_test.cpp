@@ -147,7 +147,7 @@ TEST_P(Scenarios, KeepEveryPromise) {
 // - A clock jumps, a node restarts, and no node that answers has the lock. A forced release finds
 //   it free, and the holder's next renewal restores it (seed 40). The counters must be raised all
 //   the same.
-INSTANTIATE_TEST_SUITE_P(Any, Scenarios, testing::ValuesIn(shares_of("any", 4'000, 11, 1)));
+INSTANTIATE_TEST_SUITE_P(Any, Scenarios, testing::ValuesIn(shares_of("any", 3'000, 11, 1)));
 INSTANTIATE_TEST_SUITE_P(Redisson, Scenarios,
                          testing::ValuesIn(shares_of("redisson", 1'000, 4, 1)));
 INSTANTIATE_TEST_SUITE_P(Redlock, Scenarios, testing::ValuesIn(shares_of("redlock", 600, 1, 10)));
