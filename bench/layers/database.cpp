@@ -12,6 +12,7 @@
 
 #include <sqlite3.h>
 
+#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -25,9 +26,7 @@ namespace {
 // A file whose commits are counted and durable.
 class counted_sqlite final : public guard::connection {
 public:
-    explicit counted_sqlite(const std::string& path) {
-        if (::sqlite3_open(path.c_str(), &handle_) != SQLITE_OK)
-            throw std::runtime_error(path + " cannot be opened");
+    explicit counted_sqlite(const std::string& path) : handle_(open(path)) {
         view_.execute({"PRAGMA journal_mode = WAL"});
         view_.execute({"PRAGMA synchronous = FULL"});
         ::sqlite3_commit_hook(
@@ -49,7 +48,14 @@ public:
     std::int64_t commits = 0;
 
 private:
-    sqlite3* handle_ = nullptr;
+    static sqlite3* open(const std::string& path) {
+        sqlite3* opened = nullptr;
+        if (::sqlite3_open(path.c_str(), &opened) != SQLITE_OK)
+            throw std::runtime_error(path + " cannot be opened");
+        return opened;
+    }
+
+    sqlite3* handle_;
     guard::sqlite_connection view_{handle_};
 };
 

@@ -161,8 +161,9 @@ class Bench:
         results = {}
         for store in TITLES:
             ways = OF_REDIS if store == "redis" else OF_DATABASES
-            counts, times = self.count(store, ways), self.time(store, ways)
-            results[store] = {way: counts[way] | times[way] for way in ways}
+            results[store] = self.count(store, ways)
+            for way, times in self.time(store, ways).items() if self.plan.rounds else ():
+                results[store][way] |= times
             progress(TITLES[store])
         return results
 
@@ -183,21 +184,22 @@ def goals(results):
         yield f"{title}: commits of a replay", ways["replay"]["commits"], 0
 
 
+COLUMNS = [("statements", "statements"), ("trips", "round trips"), ("commits", "commits"),
+           ("us", "p50, µs"), ("ratio", "to the plain ones")]
 # InnoDB also flushes by itself now and then.
 ROOM = 0.4
 
 
 def page(machine, plan, results):
+    times = f"Times are medians of {plan.rounds} rounds." if plan.rounds else "Counts only."
     lines = ["# The layers behind the lock", "",
              "; ".join(f"{key}: {value}" for key, value in machine.items()) + ".", "",
-             f"Medians of {plan.rounds} rounds. [How each row is measured]"
-             "(../../docs/guide/performance.md#layers).", ""]
+             f"{times} [How each row is measured](../../docs/guide/performance.md#layers).", ""]
+    columns = COLUMNS if plan.rounds else COLUMNS[:3]
     for store, ways in results.items():
-        rows = [[WAYS[way], format_number(row["statements"]), format_number(row["trips"]),
-                 format_number(row["commits"]), format_number(row["us"]),
-                 format_number(row["ratio"])] for way, row in ways.items()]
-        lines += table([TITLES[store], "statements", "round trips", "commits", "p50, µs",
-                        "to the plain ones"], rows) + [""]
+        rows = [[WAYS[way], *(format_number(row[key]) for key, _ in columns)]
+                for way, row in ways.items()]
+        lines += table([TITLES[store], *(title for _, title in columns)], rows) + [""]
     rows = [[text, format_number(value), f"≤ {limit}",
              "met" if value <= limit + ROOM else "**missed**"]
             for text, value, limit in goals(results)]
@@ -208,6 +210,8 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="./dev bench layers", description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true",
                         help="small counts; fails if a count is not as it must be")
+    parser.add_argument("--counts", action="store_true",
+                        help="no times: for a machine that has other work")
     parser.add_argument("--rounds", type=int, metavar="N", help="number of rounds")
     parser.add_argument("--out", type=Path, metavar="FOLDER",
                         help="folder for layers.json and layers.md")
@@ -224,7 +228,7 @@ def parse(arguments):
 def main():
     options = parse(sys.argv[1:])
     plan = QUICK if options.quick else Plan()
-    plan.rounds = options.rounds or plan.rounds
+    plan.rounds = 0 if options.counts else options.rounds or plan.rounds
     load_before = os.getloadavg()[0]
     data = (options.data or options.build).resolve()
     with tempfile.TemporaryDirectory(prefix="layers-", dir=data) as folder:
