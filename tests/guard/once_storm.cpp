@@ -58,6 +58,9 @@ public:
         victim = child(pawl::conformance::launch_as_helper(words_));
     }
 
+    [[nodiscard]] std::int64_t operations() {
+        return count("SELECT count(DISTINCT operation) FROM " + effects());
+    }
     [[nodiscard]] std::int64_t repeated() {
         return count("SELECT count(*) FROM (SELECT operation FROM " + effects() +
                      " GROUP BY operation HAVING count(*) > 1) AS several");
@@ -67,7 +70,7 @@ public:
     storm_report end() {
         children_.clear();
         finish_all();
-        report_.operations = count("SELECT count(DISTINCT operation) FROM " + effects());
+        report_.operations = operations();
         report_.repeated = repeated();
         if (kind_ != storm_kind::outside && kind_ != storm_kind::outside_by_key)
             report_.torn = count(
@@ -130,12 +133,16 @@ storm_report run_storm(const product& tested, const std::string& isolation, stor
                        std::chrono::milliseconds length, bool until_damage) {
     storm running(tested, isolation, kind);
     const auto began = std::chrono::steady_clock::now();
-    const auto end = began + (until_damage ? std::chrono::milliseconds(60s) : length);
-    while (std::chrono::steady_clock::now() < end) {
+    const auto is_over = [&] {
+        const auto time = std::chrono::steady_clock::now() - began;
+        if (time >= 60s) return true;
+        if (until_damage) return running.repeated() > 0;
+        return time >= length && running.operations() > 0;  // a busy machine begins late
+    };
+    do {
         std::this_thread::sleep_for(30ms);  // the pace of the faults
         running.disturb();
-        if (until_damage && running.repeated() > 0) break;
-    }
+    } while (!is_over());
     return running.end();
 }
 

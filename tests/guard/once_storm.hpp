@@ -31,7 +31,8 @@ struct storm_report {
     std::vector<std::string> errors;
 };
 
-// Runs for this time. With `until_damage`, for up to 60 s, and ends with the first damage.
+// Runs for this time, and longer until there was an operation; with `until_damage` until the first
+// damage. Ends after 60 s in any case.
 storm_report run_storm(const product& tested, const std::string& isolation, storm_kind kind,
                        std::chrono::milliseconds length, bool until_damage = false);
 // The processes of a storm: the words behind --pawl-helper. Returns the exit status.
