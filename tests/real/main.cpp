@@ -5,6 +5,7 @@
 //
 //   pawl_real storm [OPTION OF GOOGLETEST…]   one lock, and processes that are killed and stopped
 //   pawl_real proof [OPTION…]                 minutes, with fencing and without: --help
+//   pawl_real proof --on orders [OPTION…]     orders, with all layers and without each: --help
 //   pawl_real soak [OPTION…]                  hours, on every server and store: --help
 //   pawl_real --gtest_…                       the storms, and the tests of the program itself
 //
@@ -13,6 +14,9 @@
 #include "arguments.hpp"
 
 #include <real/clients/client_process.hpp>
+#if PAWL_WITH_POSTGRES
+#include <real/orders/verb.hpp>
+#endif
 #include <real/proofs/run.hpp>
 #include <real/servers/network.hpp>
 #include <real/servers/pace.hpp>
@@ -35,6 +39,9 @@ int run_helper(const words& arguments) {
     if (arguments.size() == 3 && arguments[0] == "begin-set")
         return begin_set(arguments[1], arguments[2]);
     if (const auto client = read_client_words(arguments)) return run_client(*client);
+#if PAWL_WITH_POSTGRES
+    if (const auto status = orders::run_helper(arguments)) return *status;
+#endif
     return storm::run_helper(arguments);
 }
 
@@ -59,14 +66,23 @@ int explain(const std::string& usage) {
     return 0;
 }
 
-int run_verb(const std::string& verb, const words& arguments) {
+int run_proof(const words& arguments) {
     const bool needs_help = contains(arguments, "--help");
+#if PAWL_WITH_POSTGRES
+    if (orders::is_for_orders(arguments))
+        return needs_help ? explain(orders::usage()) : orders::run_verb(arguments);
+    if (needs_help) return explain(proofs::usage() + "\n" + orders::usage());
+#endif
+    return needs_help ? explain(proofs::usage()) : proofs::run_verb(arguments);
+}
+
+int run_verb(const std::string& verb, const words& arguments) {
     try {
-        if (needs_help && verb == "proof") return explain(proofs::usage());
-        if (needs_help && verb == "soak") return explain(soak::usage());
         if (verb == "storm") return run_storms(arguments);
-        if (verb == "proof") return proofs::run_verb(arguments);
-        if (verb == "soak") return soak::run_verb(arguments);
+        if (verb == "proof") return run_proof(arguments);
+        if (verb == "soak")
+            return contains(arguments, "--help") ? explain(soak::usage())
+                                                 : soak::run_verb(arguments);
         throw bad_usage("There is no verb '" + verb + "'; use storm, proof or soak.");
     } catch (const bad_usage& problem) {
         std::cerr << problem.what() << "\n";
