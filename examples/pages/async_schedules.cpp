@@ -12,13 +12,13 @@
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-asio::awaitable<void> repair(pawl::fencing_token token, std::stop_token lost);
+asio::awaitable<void> async_repair(pawl::fencing_token token, std::stop_token lost);
 asio::awaitable<int> repair_orders(const pawl::guard::running_tick& running);
 asio::awaitable<void> run_jobs(pawl::client& locks, pawl::guard::async_connection& database,
                                std::stop_token stop);
 
 asio::awaitable<int> repair_orders(const pawl::guard::running_tick& running) {
-    co_await repair(running.token, running.lost);
+    co_await async_repair(running.token, running.lost);
     co_return 0;
 }
 
