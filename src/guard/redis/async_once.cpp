@@ -5,6 +5,7 @@
 
 #include <guard/async_guarded.hpp>
 #include <guard/async_pause.hpp>
+#include <guard/async_rollback.hpp>
 #include <pawl/guard/async_redis_once.hpp>
 
 #include <exception>
@@ -66,6 +67,8 @@ awaitable<once_result> run_course(async_redis_connection& server, redis::once_co
             failure = std::current_exception();
         }
         if (!failure) continue;
+        const auto state = co_await boost::asio::this_coro::cancellation_state;
+        if (is_cancelled(state)) co_await boost::asio::this_coro::reset_cancellation_state();
         const bool is_final = co_await is_final_failure(server, course);
         if (is_final) std::rethrow_exception(failure);
     }
