@@ -118,4 +118,23 @@ TEST_F(RedisOnceWork, IsGivenUpIfItIsCancelled) {
     }
 }
 
+asio::awaitable<outcome> sent_while_cancelled(asio::cancellation_signal& cancel) {
+    cancel.emit(asio::cancellation_type::terminal);
+    co_return "sent";
+}
+
+// Interleaving: the effect outside happens while its coroutine is cancelled. If the record stayed
+// open, the next caller would repeat the effect.
+TEST_F(RedisOnceWork, IsRecordedIfItHasHappened) {
+    asio::io_context loop;
+    immediate_connection view(connection);
+    asio::cancellation_signal cancel;
+    const async_once_work work = [&](const attempt&) { return sent_while_cancelled(cancel); };
+    auto ended = asio::co_spawn(loop, async_at_least_once(view, "k", patient, work),
+                                asio::bind_cancellation_slot(cancel.slot(), asio::use_future));
+    loop.run();
+    EXPECT_EQ(ended.get().state, once_state::done);
+    EXPECT_EQ(claim(connection, "k", patient).known.state, once_state::replayed);
+}
+
 }  // namespace

@@ -31,14 +31,32 @@ awaitable<void> advance_to_work(async_redis_connection& server, redis::once_cour
     }
 }
 
-template <class Work>
-awaitable<void> work_and_end(async_redis_connection& server, redis::once_course& course,
-                             const Work& work) {
-    const attempt present = course.current();
-    const auto answer = co_await work(present);
+template <class Answer>
+awaitable<void> end_work(async_redis_connection& server, redis::once_course& course,
+                         const Answer& answer) {
     const auto call = course.end_call(answer);
     const auto reply = co_await redis::run(server, call);
     course.on_end(reply);
+}
+
+awaitable<void> work_and_end(async_redis_connection& server, redis::once_course& course,
+                             const async_redis_once_work& work) {
+    const attempt present = course.current();
+    const redis_outcome answer = co_await work(present);
+    co_await end_work(server, course, answer);
+}
+
+awaitable<void> work_and_end(async_redis_connection& server, redis::once_course& course,
+                             const async_once_work& work) {
+    const attempt present = course.current();
+    const outcome answer = co_await work(present);
+    // The effect has happened: no cancellation keeps it from being recorded.
+    auto state = co_await boost::asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await boost::asio::this_coro::reset_cancellation_state();
+    auto recording = end_work(server, course, answer);
+    co_await run_uncancelled(std::move(recording));
+    state = co_await boost::asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await boost::asio::this_coro::reset_cancellation_state();
 }
 
 // True: the failure passes. If the claim cannot be given up, it ends with its lease.
