@@ -36,6 +36,24 @@ TEST_F(MysqlSession, CountsMatchedRowsInEachLanguage) {
     }
 }
 
+// A question mark in a literal or a comment is no place: a value that goes there is lost, and the
+// place behind it has none.
+TEST_F(MysqlSession, CountsThePlacesOfAStatementOnly) {
+    for (const auto* text :
+         {"SELECT '?', ?", "SELECT \"?\", ?", "SELECT ? AS `?`", "SELECT ? # ?", "SELECT ? -- ?",
+          "SELECT /* ? */ ?", "SELECT 'it''s ?', ?", "SELECT '\\'?', ?"}) {
+        EXPECT_EQ(guard::as_number(opened->run(text, {7}).values.at(0).back()), 7) << text;
+        try {
+            opened->run(text, {7, 8});
+            ADD_FAILURE() << "not refused: " << text;
+        } catch (const guard::database_error& refused) {
+            EXPECT_NE(std::string(refused.what()).find("1 places for parameters, and 2"),
+                      std::string::npos)
+                << text << ": " << refused.what();
+        }
+    }
+}
+
 // Another engine has no transactions: an effect that is rolled back would stay in the record.
 TEST_F(MysqlSession, RefusesARecordInAnotherEngine) {
     guard::make_tables(opened->view());

@@ -121,7 +121,11 @@ void mysql_prepared::throw_failure() const {
 }
 
 bool mysql_prepared::has_a_place_for_each() const {
-    return std::ranges::count(to_run_.text, '?') == std::ssize(to_run_.parameters);
+    const std::string_view text = to_run_.text;
+    if (text.find_first_of("'\"`#") != text.npos || text.find("--") != text.npos ||
+        text.find("/*") != text.npos)
+        return false;
+    return std::ranges::count(text, '?') == std::ssize(to_run_.parameters);
 }
 
 void mysql_prepared::bind_unprepared() {
