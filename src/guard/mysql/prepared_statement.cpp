@@ -15,8 +15,9 @@
 namespace pawl::guard {
 namespace {
 
-// ER_CHECKREAD, ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, ER_LOCK_NOWAIT.
-constexpr std::array<unsigned, 4> conflict_numbers{1020, 1205, 1213, 3572};
+// ER_CHECKREAD, ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK (also of Galera's COMMIT), that of a COMMIT
+// in MySQL Group Replication (ER_TRANSACTION_ROLLBACK_DURING_COMMIT), ER_LOCK_NOWAIT.
+constexpr std::array<unsigned, 5> conflict_numbers{1020, 1205, 1213, 3101, 3572};
 
 [[noreturn]] void throw_mysql(unsigned number, const char* message) {
     const bool is_lost = number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST ||
