@@ -19,6 +19,7 @@
 #include <boost/asio/use_future.hpp>
 
 #include <thread>
+#include <utility>
 
 namespace guard_tests {
 namespace {
@@ -93,6 +94,16 @@ TEST_P(GuardedLock, KeepsASlowAttemptThatLives) {
         guard::guarded_at_least_once(locks, first->view(), "l", "k", {.lease = 5s}, slow);
     EXPECT_EQ(late.state, once_state::replayed);
     EXPECT_EQ(late.value, "other");
+}
+
+TEST_P(GuardedLock, SaysWhenToTryAgainIfItIsBusy) {
+    const auto held = locks.acquire("l", {.ttl = 1h});
+    for (const auto& [lease, pause] : {std::pair{90s, 90s}, std::pair{0s, 30s}}) {
+        const guard::once_options at_once{.lease = lease, .wait = 0s};
+        const auto busy = guard::guarded_once(locks, first->view(), "l", "k", at_once, no_work);
+        EXPECT_EQ(busy.state, once_state::running);
+        EXPECT_EQ(busy.retry_in, pause) << "the ttl of a lock";
+    }
 }
 
 TEST_P(GuardedLock, HasAWaitThatCanBeCancelled) {

@@ -333,8 +333,9 @@ TEST_F(RedisOnce, WaitsForALockInFrontAndReplaysWithoutIt) {
     const once_options impatient{.lease = 1min, .wait = 0s};
     EXPECT_EQ(guarded_once(locks, connection, "lock", "k", impatient, work).state,
               once_state::replayed);
-    EXPECT_EQ(guarded_once(locks, connection, "lock", "other", impatient, work).state,
-              once_state::running);
+    const auto busy = guarded_once(locks, connection, "lock", "other", impatient, work);
+    EXPECT_EQ(busy.state, once_state::running);
+    EXPECT_EQ(busy.retry_in, 1min) << "the ttl of the lock";
     const once_work pay = [](const attempt&) { return outcome("paid"); };
     EXPECT_EQ(guarded_at_least_once(locks, connection, "free", "p", patient, pay).value, "paid");
     EXPECT_EQ(stored("n"), "1");

@@ -106,7 +106,7 @@ awaitable<once_result> run_guarded_course(client& locks, async_redis_connection&
     if (known) co_return *std::move(known);
     std::optional<held_lock> lock =
         co_await async_acquire_in_front(locks, std::move(name), options);
-    if (!lock) co_return once_result();
+    if (!lock) co_return busy_result(options);
     redis::once_course course(operation, with_rest_of_wait(options, give_up_at),
                               *lock ? lock->lost() : std::stop_token());
     once_result result = co_await run_course(server, course, work);
