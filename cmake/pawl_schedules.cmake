@@ -22,7 +22,8 @@ if(PAWL_WITH_SCHEDULES)
         if(NOT EXISTS ${PROJECT_SOURCE_DIR}/src/guard/cron/${name}/open.cpp)
             continue()
         endif()
-        string(APPEND declarations "std::unique_ptr<connection> open_${name}(std::string_view);\n")
+        string(APPEND declarations
+            "std::unique_ptr<connection> open_${name}(std::string_view, if_missing);\n")
         foreach(url IN LISTS pawl_backend_${name}_URLS)
             string(REGEX MATCH "^[a-z]+" scheme ${url})
             string(APPEND rows "    record_database{\"${scheme}\", &open_${name}},\n")
@@ -32,7 +33,7 @@ if(PAWL_WITH_SCHEDULES)
 "// Made from cmake/backends.cmake by the build.
 #pragma once
 
-#include <pawl/guard/connection.hpp>
+#include <pawl/guard/open_database.hpp>
 
 #include <memory>
 #include <string_view>
@@ -43,7 +44,7 @@ namespace pawl::guard {
 @declarations@
 struct record_database {
     std::string_view scheme;
-    std::unique_ptr<connection> (*open)(std::string_view url);
+    std::unique_ptr<connection> (*open)(std::string_view url, if_missing file);
 };
 inline const std::vector<record_database> record_databases{
 @rows@};

@@ -21,7 +21,7 @@ using reconcile_runs = std::vector<guard::reconcile_run>;
 
 reconcile_runs read_runs(const reconcile_options& options) {
     const auto location = find_shared_location(options.location);
-    const auto database = guard::open_database(location.secret_url);
+    const auto database = guard::open_database(location.secret_url, guard::if_missing::refuse);
     if (!database)
         throw failure(exit_code::usage, "Reconciliations store their runs in a database, and " +
                                             location.lock_service.describe() +

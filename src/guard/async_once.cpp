@@ -70,7 +70,7 @@ asio::awaitable<once_result> run_guarded(client& locks, async_connection& db, st
     if (known) co_return *std::move(known);
     std::optional<held_lock> lock =
         co_await async_acquire_in_front(locks, std::move(name), options);
-    if (!lock) co_return once_result();
+    if (!lock) co_return busy_result(options);
     auto lost = *lock ? lock->lost() : std::stop_token();
     once_result result;
     const auto rest = with_rest_of_wait(options, give_up_at);

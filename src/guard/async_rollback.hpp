@@ -16,6 +16,9 @@ namespace pawl::guard {
     return state.cancelled() != boost::asio::cancellation_type::none;
 }
 
+// Runs the coroutine to its end; a cancellation of the caller does not reach it.
+boost::asio::awaitable<void> run_uncancelled(boost::asio::awaitable<void> to_run);
+
 // Ends the transaction, if there is one and the connection still works.
 boost::asio::awaitable<void> roll_back(async_connection& db);
 

@@ -231,10 +231,16 @@ asio::awaitable<void> async_runner::work_outside(const async_once_work& work) {
     const attempt claimed = current();
     const outcome result = co_await work(claimed);
     if (db_.in_transaction()) throw left_transaction_error();
-    co_await record_outside(result);
+    // The effect has happened: no cancellation keeps it from being recorded.
+    auto state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
+    auto recording = record_outside(result);
+    co_await run_uncancelled(std::move(recording));
+    state = co_await asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await asio::this_coro::reset_cancellation_state();
 }
 
-// Repeats the statement: the effect has happened.
+// Repeats the statement.
 asio::awaitable<void> async_runner::record_outside(const outcome& result) {
     if (const auto* later = std::get_if<retry_after>(&result)) {
         const auto give_up = record_.give_up(machine_.token(), later->pause);

@@ -4,11 +4,23 @@
 #include "async_rollback.hpp"
 #include "transaction_statements.hpp"
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <exception>
+#include <utility>
 
 namespace pawl::guard {
 
 namespace asio = boost::asio;
+
+asio::awaitable<void> run_uncancelled(asio::awaitable<void> to_run) {
+    const auto executor = co_await asio::this_coro::executor;
+    const asio::cancellation_slot none;
+    co_await asio::co_spawn(executor, std::move(to_run),
+                            asio::bind_cancellation_slot(none, asio::use_awaitable));
+}
 
 asio::awaitable<void> roll_back(async_connection& db) {
     if (!db.in_transaction()) co_return;

@@ -33,6 +33,13 @@ std::optional<blocking::held_lock> acquire_in_front(blocking::client& locks, std
     return std::nullopt;
 }
 
+// When its holder ends is unknown; the lock of a holder that has died ends within its ttl.
+once_result busy_result(const once_options& options) {
+    once_result busy;
+    busy.retry_in = lock_options_of(options).ttl;
+    return busy;
+}
+
 time_point end_of_wait(const once_options& options) {
     const auto now = spi::real_runtime().now();
     return options.wait > time_point::max() - now ? time_point::max() : now + options.wait;

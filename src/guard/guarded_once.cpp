@@ -28,7 +28,7 @@ once_result run_guarded(blocking::client& locks, connection& db, std::string_vie
         if (auto known = first_look.replay()) return *std::move(known);
     }
     const auto lock = acquire_in_front(locks, name, options, cancel);
-    if (!lock) return {};
+    if (!lock) return busy_result(options);
     const auto lost = *lock ? lock->lost() : std::stop_token();
     if (!uses(options, layers::record)) return work_alone(db, operation, work, is_inside, lost);
     const auto rest = with_rest_of_wait(options, give_up_at);

@@ -11,6 +11,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 namespace {
 
 using namespace cli_test;
@@ -69,7 +71,13 @@ TEST_F(Reconcile, SaysWhatIsMissing) {
     const auto no_database = sandbox.run({"reconcile", "--history", "--on", "redis://127.0.0.1:1"});
     EXPECT_EQ(no_database.code, 64);
     EXPECT_THAT(no_database.err, HasSubstr("name the database with --on"));
+    const auto mistyped =
+        sandbox.run({"reconcile", "--history", "--on", "sqlite:" + sandbox.file("mistyped.db")});
+    EXPECT_EQ(mistyped.code, 77) << mistyped.err;
+    EXPECT_THAT(mistyped.err, HasSubstr("mistyped.db.records, so no program has stored"));
+    EXPECT_FALSE(std::filesystem::exists(sandbox.file("mistyped.db.records")));
     (void)sandbox.run({"status", "it"});
+    (void)pawl::guard::open_database(url);  // makes the file
     const auto no_table = sandbox.run({"reconcile", "--history"});
     EXPECT_EQ(no_table.code, 77) << no_table.err;
     EXPECT_THAT(no_table.err, HasSubstr("pawl_reconcile is missing"));

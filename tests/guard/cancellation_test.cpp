@@ -88,6 +88,69 @@ TEST_P(OnceCancellation, RollsBackAndGivesUp) {
     EXPECT_EQ(next.state, guard::once_state::done);
 }
 
+// The first statement that ends a record finds a conflict.
+class conflicting_connection final : public guard::async_connection {
+public:
+    explicit conflicting_connection(guard::async_connection& target) : target_(target) {}
+
+    asio::awaitable<guard::rows> execute(const guard::statement& to_run) override {
+        if (to_run.text.starts_with("UPDATE pawl_once SET state") && conflicts++ == 0)
+            throw guard::conflict("a deadlock");
+        auto answer = co_await target_.execute(to_run);
+        co_return answer;
+    }
+    [[nodiscard]] guard::dialect dialect() const noexcept override { return target_.dialect(); }
+    [[nodiscard]] bool in_transaction() const noexcept override { return target_.in_transaction(); }
+
+    int conflicts = 0;
+
+private:
+    guard::async_connection& target_;
+};
+
+asio::awaitable<guard::outcome> sent_once(int& calls) {
+    ++calls;
+    co_return "sent"s;
+}
+
+// Interleaving: the effect outside has happened, the end of its record loses against another
+// transaction, and the call is cancelled before the end is repeated. If the record stayed open, the
+// next caller would repeat the effect.
+TEST_P(OnceCancellation, DoesNotKeepTheEndOfAnEffectFromItsRecord) {
+    conflicting_connection view(opened->view());
+    int calls = 0;
+    const guard::async_once_work work = [&](const guard::attempt&) { return sent_once(calls); };
+    asio::cancellation_signal cancel;
+    auto ended = asio::co_spawn(loop, guard::async_at_least_once(view, "mail/7", {}, work),
+                                asio::bind_cancellation_slot(cancel.slot(), asio::use_future));
+    while (view.conflicts == 0)
+        loop.run_one();
+    cancel.emit(asio::cancellation_type::terminal);
+    loop.run();
+    EXPECT_EQ(ended.get().state, guard::once_state::done);
+    EXPECT_EQ(calls, 1);
+    EXPECT_EQ(admin->number("SELECT state FROM pawl_once"), 2);
+}
+
+// The work has its effect, although its coroutine is cancelled meanwhile.
+asio::awaitable<guard::outcome> sent_while_cancelled(asio::cancellation_signal& cancel) {
+    cancel.emit(asio::cancellation_type::terminal);
+    co_return "sent"s;
+}
+
+TEST_P(OnceCancellation, DuringAnEffectDoesNotKeepItFromItsRecord) {
+    asio::cancellation_signal cancel;
+    const guard::async_once_work work = [&](const guard::attempt&) {
+        return sent_while_cancelled(cancel);
+    };
+    auto ended =
+        asio::co_spawn(loop, guard::async_at_least_once(opened->view(), "mail/7", {}, work),
+                       asio::bind_cancellation_slot(cancel.slot(), asio::use_future));
+    loop.run();
+    EXPECT_EQ(ended.get().state, guard::once_state::done);
+    EXPECT_EQ(admin->number("SELECT state FROM pawl_once"), 2);
+}
+
 EVERY_DATABASE(OnceCancellation);
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <boost/asio/use_future.hpp>
 
 #include <thread>
+#include <utility>
 
 namespace guard_tests {
 namespace {
@@ -76,7 +77,8 @@ TEST_P(GuardedLock, TellsTheWorkOfItsLoss) {
 }
 
 // Interleaving: the work lasts longer than the lease of its record, and another caller comes. With
-// the lock it waits for its turn; without the lock it takes over.
+// the lock it waits for its turn; without the lock it takes over. The lease is so long that also a
+// busy machine renews the lock in time.
 TEST_P(GuardedLock, KeepsASlowAttemptThatLives) {
     const guard::once_options at_once{.wait = 0s};
     const auto slow = [&](const attempt&) -> outcome {
@@ -90,9 +92,19 @@ TEST_P(GuardedLock, KeepsASlowAttemptThatLives) {
         return "slow"s;
     };
     const auto late =
-        guard::guarded_at_least_once(locks, first->view(), "l", "k", {.lease = 5s}, slow);
+        guard::guarded_at_least_once(locks, first->view(), "l", "k", {.lease = 12s}, slow);
     EXPECT_EQ(late.state, once_state::replayed);
     EXPECT_EQ(late.value, "other");
+}
+
+TEST_P(GuardedLock, SaysWhenToTryAgainIfItIsBusy) {
+    const auto held = locks.acquire("l", {.ttl = 1h});
+    for (const auto& [lease, pause] : {std::pair{90s, 90s}, std::pair{0s, 30s}}) {
+        const guard::once_options at_once{.lease = lease, .wait = 0s};
+        const auto busy = guard::guarded_once(locks, first->view(), "l", "k", at_once, no_work);
+        EXPECT_EQ(busy.state, once_state::running);
+        EXPECT_EQ(busy.retry_in, pause) << "the ttl of a lock";
+    }
 }
 
 TEST_P(GuardedLock, HasAWaitThatCanBeCancelled) {

@@ -146,6 +146,7 @@ asio::awaitable<void> call_twice(pawl::client& async_locks, guard::async_connect
     const guard::once_result busy =
         co_await guard::async_guarded_once(async_locks, db, "held", "mail/8", {.wait = 0s}, work);
     EXPECT_EQ(busy.state, once_state::running);
+    EXPECT_EQ(busy.retry_in, 30s) << "the ttl of the lock";
     co_await async_locks.async_close();
 }
 

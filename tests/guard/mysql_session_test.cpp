@@ -4,8 +4,11 @@
 // Sessions of MariaDB and MySQL that are set up in an unusual way.
 #include "test_database.hpp"
 
+#include <guard/mysql/prepared_statement.hpp>
 #include <pawl/error.hpp>
 #include <pawl/guard/schema.hpp>
+
+#include <array>
 
 namespace guard_tests {
 namespace {
@@ -17,6 +20,30 @@ protected:
     const std::unique_ptr<test_database> database = make_mariadb({});
     const std::unique_ptr<open_connection> opened = database->connect();
 };
+
+// The numbers by which the servers say that another transaction has won.
+TEST(MysqlConflicts, AreKnownByTheirNumbers) {
+    struct error_number {
+        unsigned number;
+        const char* message;
+    };
+    constexpr std::array<error_number, 5> conflicts{
+        {{1020, "Record has changed since last read (MariaDB: snapshot isolation)"},
+         {1205, "Lock wait timeout exceeded"},
+         {1213, "Deadlock found when trying to get lock; also a COMMIT in Galera"},
+         {3101, "Plugin instructed the server to rollback: a COMMIT in Group Replication"},
+         {3572, "A lock was not acquired immediately and NOWAIT is set"}}};
+    for (const auto& [number, message] : conflicts)
+        EXPECT_TRUE(guard::is_mysql_conflict(number)) << number << ' ' << message;
+    constexpr std::array<error_number, 6> others{{{0, "none"},
+                                                  {1046, "No database selected"},
+                                                  {1062, "Duplicate entry"},
+                                                  {1290, "--read-only"},
+                                                  {2013, "Lost connection"},
+                                                  {3100, "Error on observer while running hook"}}};
+    for (const auto& [number, message] : others)
+        EXPECT_FALSE(guard::is_mysql_conflict(number)) << number << ' ' << message;
+}
 
 // The server says "Rows matched: 1" in the language of the session.
 TEST_F(MysqlSession, CountsMatchedRowsInEachLanguage) {
@@ -33,6 +60,24 @@ TEST_F(MysqlSession, CountsMatchedRowsInEachLanguage) {
                   1U)
             << language;
         opened->run("DELETE FROM facts WHERE id = 1 LIMIT 1");
+    }
+}
+
+// A question mark in a literal or a comment is no place: a value that goes there is lost, and the
+// place behind it has none.
+TEST_F(MysqlSession, CountsThePlacesOfAStatementOnly) {
+    for (const auto* text :
+         {"SELECT '?', ?", "SELECT \"?\", ?", "SELECT ? AS `?`", "SELECT ? # ?", "SELECT ? -- ?",
+          "SELECT /* ? */ ?", "SELECT 'it''s ?', ?", "SELECT '\\'?', ?"}) {
+        EXPECT_EQ(guard::as_number(opened->run(text, {7}).values.at(0).back()), 7) << text;
+        try {
+            opened->run(text, {7, 8});
+            ADD_FAILURE() << "not refused: " << text;
+        } catch (const guard::database_error& refused) {
+            EXPECT_NE(std::string(refused.what()).find("1 places for parameters, and 2"),
+                      std::string::npos)
+                << text << ": " << refused.what();
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <iostream>
+#include <random>
 #include <thread>
 
 #include <unistd.h>

@@ -249,6 +249,7 @@ awaitable<void> run_guarded(pawl::client& locks, async_redis_connection& view) {
     constexpr once_options impatient{.lease = std::chrono::minutes(1), .wait = {}};
     result = co_await async_guarded_once(locks, view, "lock", "other", impatient, work);
     EXPECT_EQ(result.state, once_state::running);
+    EXPECT_EQ(result.retry_in, std::chrono::minutes(1)) << "the ttl of the lock";
     int effects = 0;
     const async_once_work outside = [&](const attempt&) { return pay(effects); };
     result = co_await async_guarded_at_least_once(locks, view, "free", "p", patient, outside);

@@ -100,6 +100,15 @@ TEST_F(Counters, CountAnIdOnce) {
     EXPECT_EQ(stock.get("stock"), 9);
 }
 
+// Both are names of a counter. One id is a step of each.
+TEST_F(Counters, DoNotShareIdsWithAKeyInBraces) {
+    for (const auto* key : {"stock", "{stock}", "{stock}:a"}) {
+        ASSERT_TRUE(stock.create(key, 10));
+        EXPECT_EQ(stock.subtract(key, 1, {}, "order 7"), 9) << key;
+        EXPECT_EQ(stock.get(key), 9) << key;
+    }
+}
+
 TEST_F(Counters, ForgetARefusedStep) {
     ASSERT_TRUE(stock.create("stock", 1));
     EXPECT_EQ(stock.subtract("stock", 2, {}, "id"), std::nullopt);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// A wait for another attempt of `once` in Redis ends if it is cancelled.
+// A cancelled wait for another attempt of `once` in Redis ends, and cancelled work is given up.
 #include "redis_fixture.hpp"
 
 #include <pawl/guard/async_redis_once.hpp>
@@ -10,6 +10,8 @@
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 
 #include <thread>
@@ -44,6 +46,8 @@ TEST_F(RedisOnceWait, EndsWithTheStopOfItsToken) {
     end_before();
 }
 
+using RedisOnceWork = redis_test;
+
 // Answers at once, so that a coroutine is suspended in its pauses only.
 class immediate_connection final : public async_redis_connection {
 public:
@@ -56,13 +60,14 @@ private:
     redis_connection& inner_;
 };
 
-TEST_F(RedisOnceWait, EndsWithItsCoroutine) {
-    asio::io_context loop;
-    immediate_connection view(waiting);
+// Cancels the call when it is ready, and expects that it says so.
+template <class Result>
+void cancel_when(asio::io_context& loop, asio::awaitable<Result> call,
+                 const std::function<bool()>& is_ready) {
     asio::cancellation_signal cancel;
-    auto ended = asio::co_spawn(loop, async_claim(view, "k", long_wait),
+    auto ended = asio::co_spawn(loop, std::move(call),
                                 asio::bind_cancellation_slot(cancel.slot(), asio::use_future));
-    while (waiting.sent.size() < 4)
+    while (!is_ready())
         loop.run_one();
     cancel.emit(asio::cancellation_type::terminal);
     loop.run();
@@ -72,7 +77,64 @@ TEST_F(RedisOnceWait, EndsWithItsCoroutine) {
     } catch (const boost::system::system_error& aborted) {
         EXPECT_EQ(aborted.code(), asio::error::operation_aborted);
     }
+}
+
+TEST_F(RedisOnceWait, EndsWithItsCoroutine) {
+    asio::io_context loop;
+    immediate_connection view(waiting);
+    cancel_when(loop, async_claim(view, "k", long_wait), [&] { return waiting.sent.size() >= 4; });
     end_before();
+}
+
+template <class Outcome>
+asio::awaitable<Outcome> wait_for_ever(bool& is_waiting) {
+    asio::steady_timer never(co_await asio::this_coro::executor, 24h);
+    is_waiting = true;
+    co_await never.async_wait(asio::use_awaitable);
+    co_return Outcome();
+}
+
+// Interleaving: the work waits, and is cancelled; the next caller comes at once. It must not wait
+// for the end of the lease.
+TEST_F(RedisOnceWork, IsGivenUpIfItIsCancelled) {
+    asio::io_context loop;
+    immediate_connection view(connection);
+    bool is_waiting = false;
+    const async_once_work outside = [&](const attempt&) {
+        return wait_for_ever<outcome>(is_waiting);
+    };
+    const async_redis_once_work inside = [&](const attempt&) {
+        return wait_for_ever<redis_outcome>(is_waiting);
+    };
+    cancel_when(loop, async_at_least_once(view, "outside", long_wait, outside),
+                [&] { return is_waiting; });
+    is_waiting = false;
+    loop.restart();
+    cancel_when(loop, async_once(view, "inside", long_wait, inside), [&] { return is_waiting; });
+    for (const auto* key : {"outside", "inside"}) {
+        const auto next = claim(connection, key, {.wait = 0s});
+        ASSERT_TRUE(next) << key;
+        EXPECT_EQ(next.attempt->number(), 2U) << key;
+    }
+}
+
+asio::awaitable<outcome> sent_while_cancelled(asio::cancellation_signal& cancel) {
+    cancel.emit(asio::cancellation_type::terminal);
+    co_return "sent";
+}
+
+// Interleaving: the effect outside happens while its coroutine is cancelled. If the record stayed
+// open, the next caller would repeat the effect.
+TEST_F(RedisOnceWork, IsRecordedIfItHasHappened) {
+    asio::io_context loop;
+    immediate_connection view(connection);
+    asio::cancellation_signal cancel;
+    const async_once_work work = [&](const attempt&) { return sent_while_cancelled(cancel); };
+    auto ended = asio::co_spawn(loop, async_at_least_once(view, "k", patient, work),
+                                asio::bind_cancellation_slot(cancel.slot(), asio::use_future));
+    loop.run();
+    EXPECT_EQ(ended.get().state, once_state::done);
+    EXPECT_EQ(claim(connection, "k", patient).known.state, once_state::replayed);
 }
 
 }  // namespace

@@ -73,6 +73,12 @@ TEST_F(RedisFence, StopsAtACommandThatFails) {
     EXPECT_EQ(stored("price"), "text") << "a script is not rolled back";
 }
 
+TEST_F(RedisFence, DoesNotMixAResourceWithOneInBraces) {
+    ASSERT_TRUE(fenced(connection, "price", fencing_token(9), {{"SET", "price", "a"}}));
+    EXPECT_TRUE(fenced(connection, "{price}", fencing_token(1), {{"SET", "{price}", "b"}}));
+    EXPECT_EQ(stored("{price}"), "b");
+}
+
 TEST_F(RedisFence, RefusesWrongArguments) {
     EXPECT_EQ(code_of([&] { (void)write(0, "a"); }, "token is 0"), errc::bad_option);
     EXPECT_EQ(code_of([&] { (void)write(std::uint64_t{1} << 63, "a"); }), errc::bad_option);

@@ -11,7 +11,8 @@
 // Cancellation: terminal. A wait for another attempt ends with boost::system::system_error of
 // operation_aborted, and so does a statement, after which the connection cannot be used any more.
 // A wait for the lock ends with errc::cancelled. During the work it is as the work supports it; if
-// the work then throws, the transaction is rolled back and the claim given up.
+// the work then throws, the transaction is rolled back and the claim given up. When the work of
+// async_at_least_once has returned, its effect is recorded in any case, and the call ends as usual.
 #pragma once
 
 #include <pawl/guard/async_connection.hpp>

@@ -35,8 +35,9 @@ public:
     // As reconciliation::run; the arguments and this object must outlive the call. Runs on the
     // executor of its coroutine.
     //
-    // Cancellation: terminal, with operation_aborted; the connection cannot be used afterwards, and
-    // the next run repeats the last batch. Stopping `stop` ends the run after the present key.
+    // Cancellation: terminal. While the lock is acquired it ends with errc::cancelled, and nothing
+    // was done. Afterwards it ends with operation_aborted; the connection cannot be used any more,
+    // and the next run repeats the last batch. Stopping `stop` ends the run after the present key.
     boost::asio::awaitable<reconcile_report> run(const async_find_keys& find,
                                                  const async_repair_key& repair,
                                                  std::stop_token stop = {});

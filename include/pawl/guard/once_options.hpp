@@ -98,7 +98,9 @@ struct [[nodiscard]] once_result {
     once_state state = once_state::running;  // how the call has ended
     std::string value{};                     // the work's result; after `failed` the reason
     bool has_value = true;  // false: the value was larger than `largest_result`, and is not stored
-    duration retry_in{};    // after `running`: when the next try is useful
+    // After `running`: when the next try is useful. That is what is left of the other attempt's
+    // lease, or the pause of the work's retry_after, or the ttl of a lock that another caller has.
+    duration retry_in{};
 
     // True: the effect exists.
     explicit operator bool() const noexcept { return state <= once_state::replayed; }

@@ -26,11 +26,11 @@ struct fenced_replies {
 
 // Runs the commands in one script, unless the resource has seen a larger token. An equal token is
 // accepted, because a holder writes often. The resource is a key, or the name of several keys. Its
-// largest token is in a key beside it, which has no ttl: RESOURCE with a hash tag and ":fence". In
-// a cluster, the keys of all commands need the resource's hash tag. Use one source of tokens for a
-// resource. The commands must not block, and a reply above 2^53 is rounded by Lua: read such a
-// number with GET. An asynchronous failover may lose the last tokens together with the last writes.
-// Thread-safe for different connections.
+// largest token is in a key beside it, which has no ttl: {RESOURCE}:fence, or RESOURCE::fence if it
+// has a hash tag. In a cluster, the keys of all commands need the resource's hash tag. Use one
+// source of tokens for a resource. The commands must not block, and a reply above 2^53 is rounded
+// by Lua: read such a number with GET. An asynchronous failover may lose the last tokens together
+// with the last writes. Thread-safe for different connections.
 //
 // Throws pawl::error: bad_option for no token, for an empty command and for keys in different
 // slots; the others as `counters`. If no answer comes, the commands may have run; they may be sent

@@ -13,9 +13,9 @@ bool keeps_records(std::string_view scheme) {
     return false;
 }
 
-std::unique_ptr<connection> open_database(std::string_view url) {
+std::unique_ptr<connection> open_database(std::string_view url, if_missing file) {
     for (const auto& [scheme, open] : record_databases)
-        if (url.substr(0, url.find(':')) == scheme) return open(url);
+        if (url.substr(0, url.find(':')) == scheme) return open(url, file);
     return nullptr;
 }
 

@@ -15,8 +15,9 @@
 namespace pawl::guard {
 namespace {
 
-// ER_CHECKREAD, ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, ER_LOCK_NOWAIT.
-constexpr std::array<unsigned, 4> conflict_numbers{1020, 1205, 1213, 3572};
+// ER_CHECKREAD, ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK (also of Galera's COMMIT), that of a COMMIT
+// in MySQL Group Replication (ER_TRANSACTION_ROLLBACK_DURING_COMMIT), ER_LOCK_NOWAIT.
+constexpr std::array<unsigned, 5> conflict_numbers{1020, 1205, 1213, 3101, 3572};
 
 [[noreturn]] void throw_mysql(unsigned number, const char* message) {
     const bool is_lost = number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST ||
@@ -121,7 +122,11 @@ void mysql_prepared::throw_failure() const {
 }
 
 bool mysql_prepared::has_a_place_for_each() const {
-    return std::ranges::count(to_run_.text, '?') == std::ssize(to_run_.parameters);
+    const std::string_view text = to_run_.text;
+    if (text.find_first_of("'\"`#") != text.npos || text.find("--") != text.npos ||
+        text.find("/*") != text.npos)
+        return false;
+    return std::ranges::count(text, '?') == std::ssize(to_run_.parameters);
 }
 
 void mysql_prepared::bind_unprepared() {

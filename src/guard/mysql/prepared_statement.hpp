@@ -29,8 +29,9 @@ public:
     mysql_prepared(MYSQL* connection, const statement& to_run);
 
     [[nodiscard]] MYSQL_STMT* get() const noexcept { return statement_.get(); }
-    // True if the text has as many question marks as there are parameters: then it need not be
-    // prepared before they are bound. Otherwise one may be in a literal, or the caller is wrong.
+    // True if the text has as many places as there are parameters: then it need not be prepared
+    // before they are bound. False also for a text with literals or comments, where a question mark
+    // may be no place.
     [[nodiscard]] bool has_a_place_for_each() const;
     // Between prepare and execute; or before both.
     void bind_parameters();

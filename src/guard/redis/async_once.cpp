@@ -5,6 +5,7 @@
 
 #include <guard/async_guarded.hpp>
 #include <guard/async_pause.hpp>
+#include <guard/async_rollback.hpp>
 #include <pawl/guard/async_redis_once.hpp>
 
 #include <exception>
@@ -30,14 +31,32 @@ awaitable<void> advance_to_work(async_redis_connection& server, redis::once_cour
     }
 }
 
-template <class Work>
-awaitable<void> work_and_end(async_redis_connection& server, redis::once_course& course,
-                             const Work& work) {
-    const attempt present = course.current();
-    const auto answer = co_await work(present);
+template <class Answer>
+awaitable<void> end_work(async_redis_connection& server, redis::once_course& course,
+                         const Answer& answer) {
     const auto call = course.end_call(answer);
     const auto reply = co_await redis::run(server, call);
     course.on_end(reply);
+}
+
+awaitable<void> work_and_end(async_redis_connection& server, redis::once_course& course,
+                             const async_redis_once_work& work) {
+    const attempt present = course.current();
+    const redis_outcome answer = co_await work(present);
+    co_await end_work(server, course, answer);
+}
+
+awaitable<void> work_and_end(async_redis_connection& server, redis::once_course& course,
+                             const async_once_work& work) {
+    const attempt present = course.current();
+    const outcome answer = co_await work(present);
+    // The effect has happened: no cancellation keeps it from being recorded.
+    auto state = co_await boost::asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await boost::asio::this_coro::reset_cancellation_state();
+    auto recording = end_work(server, course, answer);
+    co_await run_uncancelled(std::move(recording));
+    state = co_await boost::asio::this_coro::cancellation_state;
+    if (is_cancelled(state)) co_await boost::asio::this_coro::reset_cancellation_state();
 }
 
 // True: the failure passes. If the claim cannot be given up, it ends with its lease.
@@ -66,6 +85,8 @@ awaitable<once_result> run_course(async_redis_connection& server, redis::once_co
             failure = std::current_exception();
         }
         if (!failure) continue;
+        const auto state = co_await boost::asio::this_coro::cancellation_state;
+        if (is_cancelled(state)) co_await boost::asio::this_coro::reset_cancellation_state();
         const bool is_final = co_await is_final_failure(server, course);
         if (is_final) std::rethrow_exception(failure);
     }
@@ -85,7 +106,7 @@ awaitable<once_result> run_guarded_course(client& locks, async_redis_connection&
     if (known) co_return *std::move(known);
     std::optional<held_lock> lock =
         co_await async_acquire_in_front(locks, std::move(name), options);
-    if (!lock) co_return once_result();
+    if (!lock) co_return busy_result(options);
     redis::once_course course(operation, with_rest_of_wait(options, give_up_at),
                               *lock ? lock->lost() : std::stop_token());
     once_result result = co_await run_course(server, course, work);

@@ -21,7 +21,7 @@ bool has_hash_tag(std::string_view key) {
 std::string companion_key(std::string_view key, std::string_view suffix) {
     if (key.empty()) throw error(errc::bad_name, "The key is empty; a key has 1 byte or more.");
     const std::string text(key);
-    if (has_hash_tag(key)) return text + ":" + std::string(suffix);
+    if (has_hash_tag(key)) return text + "::" + std::string(suffix);
     if (key.find('}') != std::string_view::npos)
         throw error(errc::bad_name, text +
                                         ": a key with a } needs a hash tag, such as {order-7}, "

@@ -77,7 +77,7 @@ once_result run_guarded_once(blocking::client& locks, redis_connection& server,
     if (auto known = redis_once_runner(server, operation, options, cancel).replay())
         return *std::move(known);
     const auto lock = acquire_in_front(locks, name, options, cancel);
-    if (!lock) return {};
+    if (!lock) return busy_result(options);
     const auto lost = *lock ? lock->lost() : std::stop_token();
     const auto rest = with_rest_of_wait(options, give_up_at);
     return redis_once_runner(server, operation, rest, cancel, lost).run(work);

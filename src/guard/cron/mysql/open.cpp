@@ -4,6 +4,7 @@
 #include "../owned_connection.hpp"
 
 #include <pawl/guard/mysql.hpp>
+#include <pawl/guard/open_database.hpp>
 #include <pawl/mysql.hpp>
 #include <pawl/mysql_handle.hpp>
 
@@ -84,9 +85,9 @@ mysql_handle connect_to(const mysql::server& server, const mysql::options& setti
 }  // namespace
 
 // Declared by the list that the build makes.
-std::unique_ptr<connection> open_mysql(std::string_view url);
+std::unique_ptr<connection> open_mysql(std::string_view url, if_missing file);
 
-std::unique_ptr<connection> open_mysql(std::string_view url) {
+std::unique_ptr<connection> open_mysql(std::string_view url, if_missing /*file*/) {
     const auto settings = mysql::parse(url);
     std::string reason;
     for (const auto& server : settings.servers) {

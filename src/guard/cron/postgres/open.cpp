@@ -3,6 +3,7 @@
 
 #include "../owned_connection.hpp"
 
+#include <pawl/guard/open_database.hpp>
 #include <pawl/guard/postgres.hpp>
 #include <pawl/postgres.hpp>
 
@@ -25,10 +26,10 @@ using owned_postgres = owned_connection<postgres_handle, postgres_connection>;
 }  // namespace
 
 // Declared by the list that the build makes.
-std::unique_ptr<connection> open_postgres(std::string_view url);
+std::unique_ptr<connection> open_postgres(std::string_view url, if_missing file);
 
 // What stands before the connection string is a default, what follows it counts.
-std::unique_ptr<connection> open_postgres(std::string_view url) {
+std::unique_ptr<connection> open_postgres(std::string_view url, if_missing /*file*/) {
     const auto settings = postgres::parse(url);
     const std::array names{"connect_timeout",      "keepalives_idle",
                            "keepalives_interval",  "keepalives_count",

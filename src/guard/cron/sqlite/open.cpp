@@ -3,6 +3,7 @@
 
 #include "../owned_connection.hpp"
 
+#include <pawl/guard/open_database.hpp>
 #include <pawl/guard/sqlite.hpp>
 #include <pawl/sqlite.hpp>
 
@@ -36,14 +37,23 @@ void make_private_file(const std::string& path) {
     ::close(file);
 }
 
+void require_file(const std::string& path) {
+    if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT)
+        throw database_error("There is no file " + path +
+                             ", so no program has stored records there; check the path.");
+}
+
 }  // namespace
 
 // Declared by the list that the build makes.
-std::unique_ptr<connection> open_sqlite(std::string_view url);
+std::unique_ptr<connection> open_sqlite(std::string_view url, if_missing file);
 
-std::unique_ptr<connection> open_sqlite(std::string_view url) {
+std::unique_ptr<connection> open_sqlite(std::string_view url, if_missing file) {
     const auto path = sqlite::parse(url).path + ".records";
-    make_private_file(path);
+    if (file == if_missing::create)
+        make_private_file(path);
+    else
+        require_file(path);
     sqlite3* opened = nullptr;
     const int code = ::sqlite3_open_v2(path.c_str(), &opened,
                                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE, nullptr);
