@@ -86,9 +86,10 @@ TEST_F(PostgresFailover, ThePauseIsAnOption) {
 //   A holds, B waits | failover | A releases at the new primary: B has the lock
 TEST_F(PostgresFailover, AWaiterFollows) {
     client holder = client_at(both()), waiting = client_at(both());
-    auto lock = holder.acquire("it", {.ttl = 5s, .wait = patience});
+    auto lock = holder.acquire("it", {.ttl = long_ttl, .wait = patience});
     held_lock acquired;
-    background_task waiter([&] { acquired = waiting.acquire("it", {.ttl = 5s, .wait = 60s}); });
+    background_task waiter(
+        [&] { acquired = waiting.acquire("it", {.ttl = long_ttl, .wait = 60s}); });
     ASSERT_TRUE(eventually([&] { return waiters("it") == 1; }));
     shorten_pause(5s);
     standby.catch_up();
