@@ -10,6 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 namespace {
 
 using namespace cli_test;
@@ -50,6 +52,7 @@ TEST_F(Advice, NamesTheServiceOfTheCommandLine) {
 // The library's advice names any service.
 TEST_F(Advice, NamesTheServiceOnce) {
     const auto file = "sqlite:" + sandbox.file("locks.db");
+    std::ofstream(sandbox.file("locks.db.records")).close();
     EXPECT_THAT(run({"reconcile", "--history", "--on", file}).err,
                 HasSubstr("run the output of `pawl schema --guard --on '" + file + "'`.\n"));
 }
