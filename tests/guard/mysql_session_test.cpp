@@ -6,9 +6,14 @@
 
 #include <guard/mysql/prepared_statement.hpp>
 #include <pawl/error.hpp>
+#include <pawl/guard/async_mysql.hpp>
+#include <pawl/guard/once.hpp>
 #include <pawl/guard/schema.hpp>
 
+#include <boost/asio/io_context.hpp>
+
 #include <array>
+#include <memory>
 
 namespace guard_tests {
 namespace {
@@ -79,6 +84,31 @@ TEST_F(MysqlSession, CountsThePlacesOfAStatementOnly) {
                 << text << ": " << refused.what();
         }
     }
+}
+
+// The session begins a transaction with the next statement.
+TEST_F(MysqlSession, IsInATransactionWithoutAutocommit) {
+    guard::make_tables(opened->view());
+    EXPECT_FALSE(opened->view().in_transaction());
+    opened->run("SET autocommit = 0");
+    EXPECT_TRUE(opened->view().in_transaction());
+    try {
+        (void)guard::once(opened->view(), "order/7", {},
+                          [](const guard::attempt&) -> guard::outcome { return "made"s; });
+        ADD_FAILURE() << "the claim is a part of another transaction";
+    } catch (const pawl::error& refused) {
+        EXPECT_EQ(refused.reason(), pawl::errc::unsupported) << refused.what();
+    }
+    opened->run("SET autocommit = 1");
+    EXPECT_FALSE(opened->view().in_transaction());
+}
+
+TEST(AsyncMysqlSession, RefusesAClosedConnection) {
+    const std::unique_ptr<MYSQL, decltype(&::mysql_close)> closed(::mysql_init(nullptr),
+                                                                  &::mysql_close);
+    asio::io_context loop;
+    EXPECT_THROW(guard::async_mysql_connection(loop.get_executor(), closed.get()),
+                 guard::database_error);
 }
 
 // Another engine has no transactions: an effect that is rolled back would stay in the record.

@@ -5,9 +5,12 @@
 #include "test_database.hpp"
 
 #include <pawl/error.hpp>
+#include <pawl/guard/async_postgres.hpp>
 #include <pawl/guard/once.hpp>
 #include <pawl/guard/postgres.hpp>
 #include <pawl/guard/schema.hpp>
+
+#include <boost/asio/io_context.hpp>
 
 #include <libpq-fe.h>
 
@@ -49,6 +52,14 @@ TEST_F(PostgresSession, SeesATransactionBehindAPendingAnswer) {
               std::string::npos);
     view.execute({"ROLLBACK"});
     EXPECT_EQ(opened->number("SELECT count(*) FROM pawl_once"), 0);
+}
+
+TEST(AsyncPostgresSession, RefusesAClosedConnection) {
+    const std::unique_ptr<PGconn, decltype(&::PQfinish)> closed(
+        ::PQconnectdb("host=/nowhere connect_timeout=1"), &::PQfinish);
+    asio::io_context loop;
+    EXPECT_THROW(guard::async_postgres_connection(loop.get_executor(), closed.get()),
+                 guard::database_error);
 }
 
 // After a crash of the server, such a table is empty, and the effects are not.
