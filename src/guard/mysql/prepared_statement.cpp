@@ -123,10 +123,9 @@ void mysql_prepared::throw_failure() const {
 
 bool mysql_prepared::has_a_place_for_each() const {
     const std::string_view text = to_run_.text;
-    if (text.find_first_of("'\"`#") != text.npos || text.find("--") != text.npos ||
-        text.find("/*") != text.npos)
-        return false;
-    return std::ranges::count(text, '?') == std::ssize(to_run_.parameters);
+    const auto unclear = std::min({text.find_first_of("'\"`#"), text.find("--"), text.find("/*")});
+    return std::ranges::count(text, '?') == std::ssize(to_run_.parameters) &&
+           text.find_last_of('?') < unclear;
 }
 
 void mysql_prepared::bind_unprepared() {
