@@ -5,6 +5,7 @@
 #include "test_database.hpp"
 
 #include <guard/mysql/prepared_statement.hpp>
+#include <guard/once_statements.hpp>
 #include <pawl/error.hpp>
 #include <pawl/guard/async_mysql.hpp>
 #include <pawl/guard/once.hpp>
@@ -66,6 +67,22 @@ TEST_F(MysqlSession, CountsMatchedRowsInEachLanguage) {
             << language;
         opened->run("DELETE FROM facts WHERE id = 1 LIMIT 1");
     }
+}
+
+// Such a statement is one round trip to MariaDB, and the claim of `once` is one: its comment stands
+// behind its places.
+TEST(MysqlPlaces, AreCertainBeforeLiteralsAndComments) {
+    const std::unique_ptr<MYSQL, decltype(&::mysql_close)> unconnected(::mysql_init(nullptr),
+                                                                       &::mysql_close);
+    const auto is_certain = [&](const guard::statement& tested) {
+        return guard::mysql_prepared(unconnected.get(), tested).has_a_place_for_each();
+    };
+    const guard::once_statements record(guard::dialect::mysql, "order/7", {});
+    EXPECT_TRUE(is_certain(record.claim("claim", guard::record_state::pending)));
+    EXPECT_TRUE(is_certain({"SELECT ?, ? -- '", {1, 2}}));
+    EXPECT_FALSE(is_certain({"SELECT ?, ?", {1}}));
+    EXPECT_FALSE(is_certain({"SELECT '', ?", {1}}));
+    EXPECT_FALSE(is_certain({"SELECT ? AS `?`", {1, 2}}));
 }
 
 // A question mark in a literal or a comment is no place: a value that goes there is lost, and the
