@@ -98,7 +98,7 @@ awaitable<once_result> run_guarded_course(client& locks, async_redis_connection&
                                           std::string name, const once_key& operation,
                                           const once_options& options, const Work& work) {
     redis::check_layers(options);
-    const auto give_up_at = end_of_wait(options);
+    const auto give_up_at = end_of_wait(options, spi::real_runtime());
     redis::once_course first_look(operation, options);
     const auto look = first_look.look_call();
     const auto reply = co_await redis::run(server, look);

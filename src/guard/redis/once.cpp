@@ -73,7 +73,7 @@ once_result run_guarded_once(blocking::client& locks, redis_connection& server,
                              const once_options& options, const Work& work,
                              const std::stop_token& cancel) {
     redis::check_layers(options);
-    const auto give_up_at = end_of_wait(options);
+    const auto give_up_at = end_of_wait(options, spi::real_runtime());
     if (auto known = redis_once_runner(server, operation, options, cancel).replay())
         return *std::move(known);
     const auto lock = acquire_in_front(locks, name, options, cancel);
