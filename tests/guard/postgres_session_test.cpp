@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Sessions of PostgreSQL that are set up in an unusual way.
+#include "refusals.hpp"
 #include "test_database.hpp"
 
 #include <pawl/error.hpp>
@@ -24,15 +25,9 @@ protected:
     PostgresSession() { guard::make_tables(opened->view()); }
 
     [[nodiscard]] static std::string refusal_of(guard::connection& view, pawl::errc reason) {
-        try {
-            (void)guard::at_least_once(
-                view, "mail/7", {},
-                [](const guard::attempt&) -> guard::outcome { return "sent"s; });
-        } catch (const pawl::error& refused) {
-            EXPECT_EQ(refused.reason(), reason) << refused.what();
-            return refused.what();
-        }
-        return "nothing was refused";
+        const auto send = [](const guard::attempt&) -> guard::outcome { return "sent"s; };
+        return guard_tests::refusal_of(
+            reason, [&] { (void)guard::at_least_once(view, "mail/7", {}, send); });
     }
 
     const std::unique_ptr<test_database> database = make_postgres({});

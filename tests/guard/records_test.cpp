@@ -28,19 +28,11 @@ protected:
     once_state run(const guard::once_key& key, const guard::once_work& work = done_work) {
         return guard::once(admin->view(), key, {.wait = 0s}, work).state;
     }
-    std::string refusal_of(const std::function<void()>& call) {
-        try {
-            call();
-        } catch (const pawl::error& refused) {
-            EXPECT_EQ(refused.reason(), pawl::errc::refused) << refused.what();
-            return refused.what();
-        }
-        return "";
-    }
     // With a new view, which checks the tables.
     std::string refusal() {
         const auto opened = database->connect();
-        return refusal_of([&] { (void)guard::once(opened->view(), "a", {}, done_work); });
+        return refusal_of(pawl::errc::refused,
+                          [&] { (void)guard::once(opened->view(), "a", {}, done_work); });
     }
 
     const std::unique_ptr<open_connection> admin = database->connect();
