@@ -81,7 +81,8 @@ TEST(MysqlPlaces, AreCertainBeforeLiteralsAndComments) {
     EXPECT_TRUE(is_certain(record.claim("claim", guard::record_state::pending)));
     EXPECT_TRUE(is_certain({"SELECT ?, ? -- '", {1, 2}}));
     EXPECT_FALSE(is_certain({"SELECT ?, ?", {1}}));
-    EXPECT_FALSE(is_certain({"SELECT '', ?", {1}}));
+    EXPECT_TRUE(is_certain({"SELECT 'a', ?", {1}}));
+    EXPECT_FALSE(is_certain({"SELECT '?', ?", {1, 2}}));
     EXPECT_FALSE(is_certain({"SELECT ? AS `?`", {1, 2}}));
 }
 
