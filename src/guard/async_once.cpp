@@ -64,7 +64,7 @@ asio::awaitable<once_result> run_guarded(client& locks, async_connection& db, st
                                          const async_once_work& work, bool is_inside) {
     if (!is_inside) check_outside(options);
     check_once(operation, options, db.in_transaction());
-    const auto give_up_at = end_of_wait(options);
+    const auto give_up_at = end_of_wait(options, spi::real_runtime());
     std::optional<once_result> known;
     if (uses(options, layers::record)) known = co_await replay(db, operation, options);
     if (known) co_return *std::move(known);

@@ -40,11 +40,6 @@ once_result busy_result(const once_options& options) {
     return busy;
 }
 
-time_point end_of_wait(const once_options& options) {
-    const auto now = spi::real_runtime().now();
-    return options.wait > time_point::max() - now ? time_point::max() : now + options.wait;
-}
-
 once_options with_rest_of_wait(const once_options& options, time_point give_up_at) {
     auto rest = options;
     if (give_up_at != time_point::max())

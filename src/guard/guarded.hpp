@@ -21,7 +21,6 @@ namespace pawl::guard {
 [[nodiscard]] lock_options lock_options_of(const once_options& options);
 // `running`, for a caller that did not get the lock.
 [[nodiscard]] once_result busy_result(const once_options& options);
-[[nodiscard]] time_point end_of_wait(const once_options& options);
 // The same options, with what is left of the wait.
 [[nodiscard]] once_options with_rest_of_wait(const once_options& options, time_point give_up_at);
 // Of a work without a record.

@@ -22,7 +22,7 @@ once_result run_guarded(blocking::client& locks, connection& db, std::string_vie
                         const once_work& work, std::stop_token cancel, bool is_inside) {
     if (!is_inside) check_outside(options);
     check_once(operation, options, db.in_transaction());
-    const auto give_up_at = end_of_wait(options);
+    const auto give_up_at = end_of_wait(options, spi::real_runtime());
     if (uses(options, layers::record)) {
         sync_runner first_look(db, operation, options, cancel);
         if (auto known = first_look.replay()) return *std::move(known);

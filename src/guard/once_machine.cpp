@@ -24,10 +24,6 @@ duration drift(duration lease) { return lease / 100 + 2ms; }
 
 [[noreturn]] void refuse(const std::string& sentence) { throw error(errc::bad_option, sentence); }
 
-time_point later(time_point when, duration by) {
-    return by > time_point::max() - when ? time_point::max() : when + by;
-}
-
 }  // namespace
 
 void check_once(const once_key& operation, const once_options& options, bool is_in_transaction) {
@@ -59,10 +55,15 @@ void check_outside(const once_options& options) {
             "the effect's transaction.");
 }
 
+time_point end_of_wait(const once_options& options, spi::runtime& time) {
+    const auto now = time.now();
+    return options.wait > time_point::max() - now ? time_point::max() : now + options.wait;
+}
+
 once_machine::once_machine(const once_options& options, spi::runtime& time)
     : options_(options),
       time_(time),
-      give_up_at_(later(time.now(), options.wait)),
+      give_up_at_(end_of_wait(options, time)),
       next_(options.looks_first ? step::look : first_attempt()),
       claim_id_(claim_bytes, '\0'),
       back_off_(first_pause) {}

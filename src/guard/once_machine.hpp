@@ -15,6 +15,8 @@ namespace pawl::guard {
 void check_once(const once_key& operation, const once_options& options, bool is_in_transaction);
 // Refuses a lease of 0 where the effect is not in the record's transaction.
 void check_outside(const once_options& options);
+// Of a wait that begins now. One without a limit ends at time_point::max().
+[[nodiscard]] time_point end_of_wait(const once_options& options, spi::runtime& time);
 
 class once_machine {
 public:

@@ -3,6 +3,7 @@
 
 // The guard row: each promise of pawl/guard/fence.hpp, on each database, for threads and for
 // coroutines.
+#include "refusals.hpp"
 #include "test_database.hpp"
 #include "waiting.hpp"
 
@@ -45,13 +46,7 @@ protected:
         return raise(*first, resource, fencing_token(token));
     }
     std::string refusal_of(std::string_view resource, fencing_token token, pawl::errc reason) {
-        try {
-            (void)raise(*first, resource, token);
-        } catch (const pawl::error& refused) {
-            EXPECT_EQ(refused.reason(), reason) << refused.what();
-            return refused.what();
-        }
-        return "nothing was refused";
+        return guard_tests::refusal_of(reason, [&] { (void)raise(*first, resource, token); });
     }
 
     const std::unique_ptr<open_connection> first = database->connect();

@@ -3,6 +3,7 @@
 
 // The lock of the guarded forms of `once`: its ttl, its loss, its renewal, and the wait for it.
 #include "once_fixture.hpp"
+#include "rewriting_connection.hpp"
 
 #include <pawl/blocking/client.hpp>
 #include <pawl/client.hpp>
@@ -95,6 +96,23 @@ TEST_P(GuardedLock, KeepsASlowAttemptThatLives) {
         guard::guarded_at_least_once(locks, first->view(), "l", "k", {.lease = 12s}, slow);
     EXPECT_EQ(late.state, once_state::replayed);
     EXPECT_EQ(late.value, "other");
+}
+
+// The wait is over before the record is looked at under the lock: that look is the last one.
+TEST_P(GuardedLock, SharesItsWaitWithTheRecord) {
+    ASSERT_TRUE(guard::claim(other->view(), "k", {.lease = 1h, .keep = 3h}));
+    int looks = 0;
+    const auto before = [&](const std::string& text) {
+        if (!text.starts_with("SELECT") || text.find(" pawl_once ") == std::string::npos) return;
+        // The lost time itself is the fault.
+        if (++looks == 1) std::this_thread::sleep_for(1100ms);
+    };
+    rewriting_connection view(first->view(), {}, before);
+    guard::check_tables(view);
+    const auto result = guard::guarded_once(locks, view, "l", "k", {.wait = 1s}, no_work);
+    EXPECT_EQ(result.state, once_state::running);
+    EXPECT_GT(result.retry_in, 30min) << "what is left of the other attempt";
+    EXPECT_EQ(looks, 2) << "one without the lock, and one with it";
 }
 
 TEST_P(GuardedLock, SaysWhenToTryAgainIfItIsBusy) {

@@ -5,10 +5,16 @@
 #include "test_database.hpp"
 
 #include <guard/mysql/prepared_statement.hpp>
+#include <guard/once_statements.hpp>
 #include <pawl/error.hpp>
+#include <pawl/guard/async_mysql.hpp>
+#include <pawl/guard/once.hpp>
 #include <pawl/guard/schema.hpp>
 
+#include <boost/asio/io_context.hpp>
+
 #include <array>
+#include <memory>
 
 namespace guard_tests {
 namespace {
@@ -63,6 +69,23 @@ TEST_F(MysqlSession, CountsMatchedRowsInEachLanguage) {
     }
 }
 
+// Such a statement is one round trip to MariaDB, and the claim of `once` is one: its comment stands
+// behind its places.
+TEST(MysqlPlaces, AreCertainBeforeLiteralsAndComments) {
+    const std::unique_ptr<MYSQL, decltype(&::mysql_close)> unconnected(::mysql_init(nullptr),
+                                                                       &::mysql_close);
+    const auto is_certain = [&](const guard::statement& tested) {
+        return guard::mysql_prepared(unconnected.get(), tested).has_a_place_for_each();
+    };
+    const guard::once_statements record(guard::dialect::mysql, "order/7", {});
+    EXPECT_TRUE(is_certain(record.claim("claim", guard::record_state::pending)));
+    EXPECT_TRUE(is_certain({"SELECT ?, ? -- '", {1, 2}}));
+    EXPECT_FALSE(is_certain({"SELECT ?, ?", {1}}));
+    EXPECT_TRUE(is_certain({"SELECT 'a', ?", {1}}));
+    EXPECT_FALSE(is_certain({"SELECT '?', ?", {1, 2}}));
+    EXPECT_FALSE(is_certain({"SELECT ? AS `?`", {1, 2}}));
+}
+
 // A question mark in a literal or a comment is no place: a value that goes there is lost, and the
 // place behind it has none.
 TEST_F(MysqlSession, CountsThePlacesOfAStatementOnly) {
@@ -79,6 +102,31 @@ TEST_F(MysqlSession, CountsThePlacesOfAStatementOnly) {
                 << text << ": " << refused.what();
         }
     }
+}
+
+// The session begins a transaction with the next statement.
+TEST_F(MysqlSession, IsInATransactionWithoutAutocommit) {
+    guard::make_tables(opened->view());
+    EXPECT_FALSE(opened->view().in_transaction());
+    opened->run("SET autocommit = 0");
+    EXPECT_TRUE(opened->view().in_transaction());
+    try {
+        (void)guard::once(opened->view(), "order/7", {},
+                          [](const guard::attempt&) -> guard::outcome { return "made"s; });
+        ADD_FAILURE() << "the claim is a part of another transaction";
+    } catch (const pawl::error& refused) {
+        EXPECT_EQ(refused.reason(), pawl::errc::unsupported) << refused.what();
+    }
+    opened->run("SET autocommit = 1");
+    EXPECT_FALSE(opened->view().in_transaction());
+}
+
+TEST(AsyncMysqlSession, RefusesAClosedConnection) {
+    const std::unique_ptr<MYSQL, decltype(&::mysql_close)> closed(::mysql_init(nullptr),
+                                                                  &::mysql_close);
+    asio::io_context loop;
+    EXPECT_THROW(guard::async_mysql_connection(loop.get_executor(), closed.get()),
+                 guard::database_error);
 }
 
 // Another engine has no transactions: an effect that is rolled back would stay in the record.

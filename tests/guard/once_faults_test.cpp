@@ -170,6 +170,21 @@ TEST_P(OnceStop, DoesNotKeepTheEndOfAnEffectFromItsRecord) {
     EXPECT_EQ(opened->number("SELECT state FROM pawl_once"), 2);
 }
 
+TEST_P(OnceStop, DoesNotEndTheWork) {
+    const auto opened = database->connect();
+    guard::make_tables(opened->view());
+    opened->run("CREATE TABLE effects(id BIGINT)");
+    std::stop_source stop;
+    const auto work = [&](const attempt&) -> outcome {
+        stop.request_stop();
+        opened->run("INSERT INTO effects(id) VALUES(1)");
+        return "made"s;
+    };
+    EXPECT_EQ(guard::once(opened->view(), "order/7", {}, work, stop.get_token()).state,
+              once_state::done);
+    EXPECT_EQ(opened->number("SELECT count(*) FROM effects"), 1);
+}
+
 EVERY_DATABASE(OnceStop);
 
 }  // namespace

@@ -5,12 +5,10 @@
 #pragma once
 
 #include "once_caller.hpp"
+#include "refusals.hpp"
 
 #include <pawl/error.hpp>
 #include <pawl/guard/schema.hpp>
-
-#include <functional>
-#include <optional>
 
 namespace guard_tests {
 
@@ -40,15 +38,6 @@ protected:
     void end_leases() { admin->run("UPDATE pawl_once SET lease_until = 0 WHERE state = 1"); }
     [[nodiscard]] std::unique_ptr<once_caller> new_caller() {
         return make_caller(*database, std::get<api>(GetParam()));
-    }
-    // The code and the sentence of a pawl::error.
-    [[nodiscard]] static std::optional<pawl::error> refusal_of(const std::function<void()>& call) {
-        try {
-            call();
-        } catch (const pawl::error& refused) {
-            return refused;
-        }
-        return std::nullopt;
     }
 
     const std::unique_ptr<test_database> database = std::get<product>(GetParam()).make({});

@@ -2,12 +2,16 @@
 // Copyright (c) 2026 The Pawl authors
 
 // Sessions of PostgreSQL that are set up in an unusual way.
+#include "refusals.hpp"
 #include "test_database.hpp"
 
 #include <pawl/error.hpp>
+#include <pawl/guard/async_postgres.hpp>
 #include <pawl/guard/once.hpp>
 #include <pawl/guard/postgres.hpp>
 #include <pawl/guard/schema.hpp>
+
+#include <boost/asio/io_context.hpp>
 
 #include <libpq-fe.h>
 
@@ -21,15 +25,9 @@ protected:
     PostgresSession() { guard::make_tables(opened->view()); }
 
     [[nodiscard]] static std::string refusal_of(guard::connection& view, pawl::errc reason) {
-        try {
-            (void)guard::at_least_once(
-                view, "mail/7", {},
-                [](const guard::attempt&) -> guard::outcome { return "sent"s; });
-        } catch (const pawl::error& refused) {
-            EXPECT_EQ(refused.reason(), reason) << refused.what();
-            return refused.what();
-        }
-        return "nothing was refused";
+        const auto send = [](const guard::attempt&) -> guard::outcome { return "sent"s; };
+        return guard_tests::refusal_of(
+            reason, [&] { (void)guard::at_least_once(view, "mail/7", {}, send); });
     }
 
     const std::unique_ptr<test_database> database = make_postgres({});
@@ -49,6 +47,14 @@ TEST_F(PostgresSession, SeesATransactionBehindAPendingAnswer) {
               std::string::npos);
     view.execute({"ROLLBACK"});
     EXPECT_EQ(opened->number("SELECT count(*) FROM pawl_once"), 0);
+}
+
+TEST(AsyncPostgresSession, RefusesAClosedConnection) {
+    const std::unique_ptr<PGconn, decltype(&::PQfinish)> closed(
+        ::PQconnectdb("host=/nowhere connect_timeout=1"), &::PQfinish);
+    asio::io_context loop;
+    EXPECT_THROW(guard::async_postgres_connection(loop.get_executor(), closed.get()),
+                 guard::database_error);
 }
 
 // After a crash of the server, such a table is empty, and the effects are not.

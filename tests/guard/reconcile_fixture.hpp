@@ -4,6 +4,7 @@
 // Orders that a reconciliation charges, and two clients of one lock service.
 #pragma once
 
+#include "refusals.hpp"
 #include "test_database.hpp"
 
 #include <pawl/blocking.hpp>
@@ -70,16 +71,6 @@ protected:
     }
     [[nodiscard]] std::vector<guard::reconcile_run> history() {
         return guard::reconcile_history(db->view(), "nightly");
-    }
-    template <class Call>
-    static std::string refusal_of(pawl::errc reason, Call call) {
-        try {
-            call();
-        } catch (const pawl::error& refused) {
-            EXPECT_EQ(refused.reason(), reason) << refused.what();
-            return refused.what();
-        }
-        return "nothing was refused";
     }
 
     const std::unique_ptr<open_connection> db = database->connect();

@@ -9,6 +9,7 @@
 #include <pawl/guard/records.hpp>
 
 #include <thread>
+#include <utility>
 
 namespace guard_tests {
 namespace {
@@ -27,19 +28,11 @@ protected:
     once_state run(const guard::once_key& key, const guard::once_work& work = done_work) {
         return guard::once(admin->view(), key, {.wait = 0s}, work).state;
     }
-    std::string refusal_of(const std::function<void()>& call) {
-        try {
-            call();
-        } catch (const pawl::error& refused) {
-            EXPECT_EQ(refused.reason(), pawl::errc::refused) << refused.what();
-            return refused.what();
-        }
-        return "";
-    }
     // With a new view, which checks the tables.
     std::string refusal() {
         const auto opened = database->connect();
-        return refusal_of([&] { (void)guard::once(opened->view(), "a", {}, done_work); });
+        return refusal_of(pawl::errc::refused,
+                          [&] { (void)guard::once(opened->view(), "a", {}, done_work); });
     }
 
     const std::unique_ptr<open_connection> admin = database->connect();
@@ -97,6 +90,39 @@ TEST_P(OnceRecords, ListsWhatNeedsSomebody) {
     ASSERT_EQ(for_a_person.size(), 1U);
     EXPECT_EQ(for_a_person[0].key, "failed");
     EXPECT_EQ(for_a_person[0].why, "no");
+}
+
+TEST_P(OnceRecords, ListsFailedOnesInTheOrderOfScopeAndKey) {
+    for (const auto& [scope, key] :
+         {std::pair{"b", "1"}, {"", "z"}, {"a", "2"}, {"a", "1"}, {"", "y"}})
+        EXPECT_EQ(run({key, "", scope}, rejecting_work), once_state::failed);
+    const auto listed = [&](const guard::once_position& after, std::uint32_t limit) {
+        std::string text;
+        for (const auto& each : guard::failed(admin->view(), after, limit))
+            text += each.scope + "/" + each.key + " ";
+        return text;
+    };
+    EXPECT_EQ(listed({}, 100), "/y /z a/1 a/2 b/1 ");
+    EXPECT_EQ(listed({}, 3), "/y /z a/1 ");
+    EXPECT_EQ(listed({"a", "1"}, 1), "a/2 ");
+    EXPECT_EQ(listed({"a", "2"}, 3), "b/1 ");
+    EXPECT_EQ(listed({"b", "1"}, 3), "");
+}
+
+// MySQL would commit the transaction.
+TEST_P(OnceRecords, MakesNoTablesInAnOpenTransaction) {
+    admin->run("DROP TABLE pawl_once");
+    admin->run(database->dialect() == guard::dialect::mysql ? "START TRANSACTION" : "BEGIN");
+    try {
+        guard::make_tables(admin->view());
+        ADD_FAILURE() << "it was not refused";
+    } catch (const pawl::error& refused) {
+        EXPECT_EQ(refused.reason(), pawl::errc::unsupported) << refused.what();
+    }
+    EXPECT_TRUE(admin->view().in_transaction()) << "nothing was done";
+    admin->run("ROLLBACK");
+    guard::make_tables(admin->view());
+    EXPECT_EQ(refusal(), "");
 }
 
 // The statement of docs/guide/once.md. SQLite's bytes equal no text.

@@ -4,7 +4,9 @@
 // A cancelled wait for another attempt of `once` in Redis ends, and cancelled work is given up.
 #include "redis_fixture.hpp"
 
+#include <pawl/blocking.hpp>
 #include <pawl/guard/async_redis_once.hpp>
+#include <support/eventually.hpp>
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -42,6 +44,26 @@ TEST_F(RedisOnceWait, EndsWithTheStopOfItsToken) {
     std::stop_source cancel;
     std::jthread canceller([&] { cancel.request_stop(); });
     EXPECT_EQ(code_of([&] { (void)claim(waiting, "k", long_wait, cancel.get_token()); }),
+              pawl::errc::cancelled);
+    end_before();
+}
+
+TEST_F(RedisOnceWait, ForItsLockEndsWithTheStopOfItsToken) {
+    pawl::blocking::client locks(pawl::from_url(server.url()));
+    const auto held = locks.acquire("lock", {.ttl = 1h});
+    std::stop_source cancel;
+    std::jthread canceller([&] {
+        EXPECT_TRUE(support::eventually([&] { return locks.inspect("lock").waiters > 0; }));
+        cancel.request_stop();
+    });
+    const once_work no_work = [](const attempt&) -> outcome {
+        ADD_FAILURE() << "the work runs without the lock";
+        return "no";
+    };
+    EXPECT_EQ(code_of([&] {
+                  (void)guarded_at_least_once(locks, waiting, "lock", "k", long_wait, no_work,
+                                              cancel.get_token());
+              }),
               pawl::errc::cancelled);
     end_before();
 }

@@ -66,6 +66,19 @@ std::uint64_t matched_rows(MYSQL* connection, std::string_view text) {
     return count == ~std::uint64_t{0} ? 0 : count;
 }
 
+// Where a literal or a comment begins that may contain a question mark. A literal such as
+// '1970-01-01' has none, and no escape.
+std::size_t end_of_certain_places(std::string_view text) {
+    const auto comment = std::min(text.find("--"), text.find("/*"));
+    for (std::size_t from = 0;;) {
+        const auto at = std::min(text.find_first_of("'\"`#", from), comment);
+        if (at == comment || text[at] != '\'') return at;
+        const auto end = text.find_first_of("'\\?", at + 1);
+        if (end == text.npos || text[end] != '\'') return at;
+        from = end + 1;
+    }
+}
+
 }  // namespace
 
 bool is_mysql_conflict(unsigned number) noexcept {
@@ -123,10 +136,8 @@ void mysql_prepared::throw_failure() const {
 
 bool mysql_prepared::has_a_place_for_each() const {
     const std::string_view text = to_run_.text;
-    if (text.find_first_of("'\"`#") != text.npos || text.find("--") != text.npos ||
-        text.find("/*") != text.npos)
-        return false;
-    return std::ranges::count(text, '?') == std::ssize(to_run_.parameters);
+    return std::ranges::count(text, '?') == std::ssize(to_run_.parameters) &&
+           text.find_last_of('?') < end_of_certain_places(text);
 }
 
 void mysql_prepared::bind_unprepared() {

@@ -30,8 +30,8 @@ public:
 
     [[nodiscard]] MYSQL_STMT* get() const noexcept { return statement_.get(); }
     // True if the text has as many places as there are parameters: then it need not be prepared
-    // before they are bound. False also for a text with literals or comments, where a question mark
-    // may be no place.
+    // before they are bound. False also for a question mark behind the begin of a literal or a
+    // comment, since it may be no place.
     [[nodiscard]] bool has_a_place_for_each() const;
     // Between prepare and execute; or before both.
     void bind_parameters();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "once_course.hpp"
+#include "once_protocol.hpp"
 
 #include <guard/async_guarded.hpp>
 #include <guard/async_pause.hpp>
@@ -16,52 +16,52 @@ namespace {
 
 using boost::asio::awaitable;
 
-awaitable<void> advance_to_work(async_redis_connection& server, redis::once_course& course) {
+awaitable<void> advance_to_work(async_redis_connection& server, redis::once_protocol& protocol) {
     using step = once_machine::step;
-    once_machine& machine = course.machine();
+    once_machine& machine = protocol.machine();
     while (machine.next() != step::work && machine.next() != step::end) {
         if (machine.next() == step::pause) {
             co_await async_pause(spi::real_runtime(), machine.pause_time());
             machine.on_pause_over();
             continue;
         }
-        const auto call = course.step_call();
+        const auto call = protocol.step_call();
         const auto reply = co_await redis::run(server, call);
-        course.on_step(reply);
+        protocol.on_step(reply);
     }
 }
 
 template <class Answer>
-awaitable<void> end_work(async_redis_connection& server, redis::once_course& course,
+awaitable<void> end_work(async_redis_connection& server, redis::once_protocol& protocol,
                          const Answer& answer) {
-    const auto call = course.end_call(answer);
+    const auto call = protocol.end_call(answer);
     const auto reply = co_await redis::run(server, call);
-    course.on_end(reply);
+    protocol.on_end(reply);
 }
 
-awaitable<void> work_and_end(async_redis_connection& server, redis::once_course& course,
+awaitable<void> work_and_end(async_redis_connection& server, redis::once_protocol& protocol,
                              const async_redis_once_work& work) {
-    const attempt present = course.current();
+    const attempt present = protocol.current();
     const redis_outcome answer = co_await work(present);
-    co_await end_work(server, course, answer);
+    co_await end_work(server, protocol, answer);
 }
 
-awaitable<void> work_and_end(async_redis_connection& server, redis::once_course& course,
+awaitable<void> work_and_end(async_redis_connection& server, redis::once_protocol& protocol,
                              const async_once_work& work) {
-    const attempt present = course.current();
+    const attempt present = protocol.current();
     const outcome answer = co_await work(present);
     // The effect has happened: no cancellation keeps it from being recorded.
     auto state = co_await boost::asio::this_coro::cancellation_state;
     if (is_cancelled(state)) co_await boost::asio::this_coro::reset_cancellation_state();
-    auto recording = end_work(server, course, answer);
+    auto recording = end_work(server, protocol, answer);
     co_await run_uncancelled(std::move(recording));
     state = co_await boost::asio::this_coro::cancellation_state;
     if (is_cancelled(state)) co_await boost::asio::this_coro::reset_cancellation_state();
 }
 
 // True: the failure passes. If the claim cannot be given up, it ends with its lease.
-awaitable<bool> is_final_failure(async_redis_connection& server, redis::once_course& course) {
-    const auto call = course.failure_call();
+awaitable<bool> is_final_failure(async_redis_connection& server, redis::once_protocol& protocol) {
+    const auto call = protocol.failure_call();
     redis_reply reply{};
     bool is_answered = true;
     try {
@@ -69,37 +69,37 @@ awaitable<bool> is_final_failure(async_redis_connection& server, redis::once_cou
     } catch (...) {
         is_answered = false;
     }
-    co_return !is_answered || course.on_failure(reply);
+    co_return !is_answered || protocol.on_failure(reply);
 }
 
 template <class Work>
-awaitable<once_result> run_course(async_redis_connection& server, redis::once_course& course,
-                                  const Work& work) {
+awaitable<once_result> run_protocol(async_redis_connection& server, redis::once_protocol& protocol,
+                                    const Work& work) {
     for (;;) {
-        co_await advance_to_work(server, course);
-        if (course.machine().next() == once_machine::step::end) break;
+        co_await advance_to_work(server, protocol);
+        if (protocol.machine().next() == once_machine::step::end) break;
         std::exception_ptr failure;
         try {
-            co_await work_and_end(server, course, work);
+            co_await work_and_end(server, protocol, work);
         } catch (...) {
             failure = std::current_exception();
         }
         if (!failure) continue;
         const auto state = co_await boost::asio::this_coro::cancellation_state;
         if (is_cancelled(state)) co_await boost::asio::this_coro::reset_cancellation_state();
-        const bool is_final = co_await is_final_failure(server, course);
+        const bool is_final = co_await is_final_failure(server, protocol);
         if (is_final) std::rethrow_exception(failure);
     }
-    co_return std::move(course.machine().result());
+    co_return std::move(protocol.machine().result());
 }
 
 template <class Work>
-awaitable<once_result> run_guarded_course(client& locks, async_redis_connection& server,
-                                          std::string name, const once_key& operation,
-                                          const once_options& options, const Work& work) {
+awaitable<once_result> run_guarded_protocol(client& locks, async_redis_connection& server,
+                                            std::string name, const once_key& operation,
+                                            const once_options& options, const Work& work) {
     redis::check_layers(options);
-    const auto give_up_at = end_of_wait(options);
-    redis::once_course first_look(operation, options);
+    const auto give_up_at = end_of_wait(options, spi::real_runtime());
+    redis::once_protocol first_look(operation, options);
     const auto look = first_look.look_call();
     const auto reply = co_await redis::run(server, look);
     auto known = first_look.replay(reply);
@@ -107,9 +107,9 @@ awaitable<once_result> run_guarded_course(client& locks, async_redis_connection&
     std::optional<held_lock> lock =
         co_await async_acquire_in_front(locks, std::move(name), options);
     if (!lock) co_return busy_result(options);
-    redis::once_course course(operation, with_rest_of_wait(options, give_up_at),
-                              *lock ? lock->lost() : std::stop_token());
-    once_result result = co_await run_course(server, course, work);
+    redis::once_protocol protocol(operation, with_rest_of_wait(options, give_up_at),
+                                  *lock ? lock->lost() : std::stop_token());
+    once_result result = co_await run_protocol(server, protocol, work);
     co_return result;
 }
 
@@ -117,38 +117,40 @@ awaitable<once_result> run_guarded_course(client& locks, async_redis_connection&
 
 awaitable<once_result> async_once(async_redis_connection& server, once_key operation,
                                   once_options options, const async_redis_once_work& work) {
-    redis::once_course course(operation, options);
-    co_return co_await run_course(server, course, work);
+    redis::once_protocol protocol(operation, options);
+    co_return co_await run_protocol(server, protocol, work);
 }
 
 awaitable<once_result> async_at_least_once(async_redis_connection& server, once_key operation,
                                            once_options options, const async_once_work& work) {
-    redis::once_course course(operation, options);
-    co_return co_await run_course(server, course, work);
+    redis::once_protocol protocol(operation, options);
+    co_return co_await run_protocol(server, protocol, work);
 }
 
 awaitable<once_result> async_guarded_once(client& locks, async_redis_connection& server,
                                           std::string name, once_key operation,
                                           once_options options, const async_redis_once_work& work) {
-    co_return co_await run_guarded_course(locks, server, std::move(name), operation, options, work);
+    co_return co_await run_guarded_protocol(locks, server, std::move(name), operation, options,
+                                            work);
 }
 
 awaitable<once_result> async_guarded_at_least_once(client& locks, async_redis_connection& server,
                                                    std::string name, once_key operation,
                                                    once_options options,
                                                    const async_once_work& work) {
-    co_return co_await run_guarded_course(locks, server, std::move(name), operation, options, work);
+    co_return co_await run_guarded_protocol(locks, server, std::move(name), operation, options,
+                                            work);
 }
 
 awaitable<once_claim> async_claim(async_redis_connection& server, once_key operation,
                                   once_options options) {
-    redis::once_course course(operation, options);
-    co_await advance_to_work(server, course);
+    redis::once_protocol protocol(operation, options);
+    co_await advance_to_work(server, protocol);
     once_claim claimed;
-    if (course.machine().next() == once_machine::step::work)
-        claimed.attempt = course.current();
+    if (protocol.machine().next() == once_machine::step::work)
+        claimed.attempt = protocol.current();
     else
-        claimed.known = std::move(course.machine().result());
+        claimed.known = std::move(protocol.machine().result());
     co_return claimed;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "once_course.hpp"
+#include "once_protocol.hpp"
 
 #include <guard/guarded.hpp>
 #include <guard/pause.hpp>
@@ -18,29 +18,29 @@ public:
                       std::stop_token lost = {})
         : server_(server),
           cancel_(std::move(cancel)),
-          course_(operation, options, std::move(lost)) {}
+          protocol_(operation, options, std::move(lost)) {}
 
     template <class Work>
     once_result run(const Work& work) {
         while (advance_to_work()) {
             try {
-                course_.on_end(send(course_.end_call(work(course_.current()))));
+                protocol_.on_end(send(protocol_.end_call(work(protocol_.current()))));
             } catch (...) {
                 if (is_final_failure()) throw;
             }
         }
         return std::move(machine().result());
     }
-    std::optional<once_result> replay() { return course_.replay(send(course_.look_call())); }
+    std::optional<once_result> replay() { return protocol_.replay(send(protocol_.look_call())); }
     once_claim claim() {
-        if (advance_to_work()) return {.attempt = course_.current()};
+        if (advance_to_work()) return {.attempt = protocol_.current()};
         return {.known = std::move(machine().result())};
     }
 
 private:
     using step = once_machine::step;
 
-    once_machine& machine() { return course_.machine(); }
+    once_machine& machine() { return protocol_.machine(); }
     redis_reply send(const redis::script_call& call) { return redis::run(server_, call); }
     // False: the operation has ended.
     bool advance_to_work() {
@@ -49,14 +49,14 @@ private:
                 pause_for(machine().pause_time(), cancel_);
                 machine().on_pause_over();
             } else {
-                course_.on_step(send(course_.step_call()));
+                protocol_.on_step(send(protocol_.step_call()));
             }
         }
         return machine().next() == step::work;
     }
     bool is_final_failure() {
         try {
-            return course_.on_failure(send(course_.failure_call()));
+            return protocol_.on_failure(send(protocol_.failure_call()));
         } catch (...) {  // the claim ends with its lease
             return true;
         }
@@ -64,7 +64,7 @@ private:
 
     redis_connection& server_;
     const std::stop_token cancel_;
-    redis::once_course course_;
+    redis::once_protocol protocol_;
 };
 
 template <class Work>
@@ -73,7 +73,7 @@ once_result run_guarded_once(blocking::client& locks, redis_connection& server,
                              const once_options& options, const Work& work,
                              const std::stop_token& cancel) {
     redis::check_layers(options);
-    const auto give_up_at = end_of_wait(options);
+    const auto give_up_at = end_of_wait(options, spi::real_runtime());
     if (auto known = redis_once_runner(server, operation, options, cancel).replay())
         return *std::move(known);
     const auto lock = acquire_in_front(locks, name, options, cancel);

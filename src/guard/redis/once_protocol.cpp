@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-#include "once_course.hpp"
+#include "once_protocol.hpp"
 
 #include "refusals.hpp"
 
@@ -12,8 +12,8 @@
 
 namespace pawl::guard::redis {
 
-once_course::once_course(const once_key& operation, const once_options& options,
-                         std::stop_token lost)
+once_protocol::once_protocol(const once_key& operation, const once_options& options,
+                             std::stop_token lost)
     : operation_(operation),
       options_(options),
       lost_(std::move(lost)),
@@ -21,13 +21,13 @@ once_course::once_course(const once_key& operation, const once_options& options,
       calls_(operation, options),
       machine_(options, spi::real_runtime()) {}
 
-script_call once_course::step_call() {
+script_call once_protocol::step_call() {
     if (machine_.next() == once_machine::step::claim) return calls_.claim(machine_.begin_claim());
     if (machine_.next() == once_machine::step::exhaust) return calls_.exhaust(machine_.token());
     return look_call();
 }
 
-void once_course::on_step(const redis_reply& reply) {
+void once_protocol::on_step(const redis_reply& reply) {
     if (machine_.next() == once_machine::step::claim)
         machine_.on_grant(calls_.read_grant(reply));
     else if (machine_.next() == once_machine::step::exhaust)
@@ -36,22 +36,22 @@ void once_course::on_step(const redis_reply& reply) {
         machine_.on_record(calls_.read_record(reply));
 }
 
-std::optional<once_result> once_course::replay(const redis_reply& reply) {
+std::optional<once_result> once_protocol::replay(const redis_reply& reply) {
     return machine_.replay_of(calls_.read_record(reply));
 }
 
-attempt once_course::current() const { return machine_.attempt_of(operation_, lost_); }
+attempt once_protocol::current() const { return machine_.attempt_of(operation_, lost_); }
 
-script_call once_course::final_call(record_state state, const std::string& text) {
+script_call once_protocol::final_call(record_state state, const std::string& text) {
     return finish_call(keys_, machine_.token(), state, stored_result(text, options_),
                        options_.keep);
 }
 
-script_call once_course::give_up(duration pause) {
+script_call once_protocol::give_up(duration pause) {
     return redis::give_up_call(keys_, machine_.token(), pause);
 }
 
-script_call once_course::end_call(const redis_outcome& answer) {
+script_call once_protocol::end_call(const redis_outcome& answer) {
     const auto* called = std::get_if<effect_call>(&answer);
     if (called == nullptr) {
         const auto* refusal = std::get_if<rejected>(&answer);
@@ -69,7 +69,7 @@ script_call once_course::end_call(const redis_outcome& answer) {
     return calls_.effect(effect_, machine_.token(), *called);
 }
 
-script_call once_course::end_call(const outcome& answer) {
+script_call once_protocol::end_call(const outcome& answer) {
     std::visit([this](const auto& each) { ending_ = each; }, answer);
     is_ending_ = true;
     if (const auto* later = std::get_if<retry_after>(&answer)) return give_up(later->pause);
@@ -78,7 +78,7 @@ script_call once_course::end_call(const outcome& answer) {
     return final_call(record_state::done, std::get<std::string>(answer));
 }
 
-void once_course::on_effect(const redis_reply& reply) {
+void once_protocol::on_effect(const redis_reply& reply) {
     if (reply.type == redis_reply::kind::nil) return machine_.on_taken_over();
     if (reply.items.size() != 2) throw_unexpected(keys_.record, "the script once_effect");
     const std::string& text = reply.items[1].text;
@@ -86,7 +86,7 @@ void once_course::on_effect(const redis_reply& reply) {
     machine_.on_done(text, is_stored(text, options_));
 }
 
-void once_course::on_end(const redis_reply& reply) {
+void once_protocol::on_end(const redis_reply& reply) {
     is_ending_ = false;
     if (std::holds_alternative<effect_call>(ending_)) return on_effect(reply);
     if (const auto* later = std::get_if<retry_after>(&ending_))
@@ -98,12 +98,12 @@ void once_course::on_end(const redis_reply& reply) {
     machine_.on_done(text, is_stored(text, options_));
 }
 
-script_call once_course::failure_call() const {
+script_call once_protocol::failure_call() const {
     return redis::give_up_call(keys_, machine_.token(), {});
 }
 
 // The end whose answer was lost may have been carried out; a look tells.
-bool once_course::on_failure(const redis_reply& reply) {
+bool once_protocol::on_failure(const redis_reply& reply) {
     const bool may_have_ended = std::exchange(is_ending_, false);
     if (is_changed(reply, keys_.record) || !may_have_ended) return true;
     machine_.on_taken_over();

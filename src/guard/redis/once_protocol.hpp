@@ -17,10 +17,11 @@
 
 namespace pawl::guard::redis {
 
-class once_course {
+class once_protocol {
 public:
     // `lost` is the attempt's.
-    once_course(const once_key& operation, const once_options& options, std::stop_token lost = {});
+    once_protocol(const once_key& operation, const once_options& options,
+                  std::stop_token lost = {});
 
     [[nodiscard]] once_machine& machine() noexcept { return machine_; }
     [[nodiscard]] script_call look_call() { return calls_.look(machine_.claim_id()); }
