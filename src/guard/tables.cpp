@@ -132,6 +132,18 @@ void run_each(connection& db, std::string_view text) {
     }
 }
 
+void make_missing(connection& db) {
+    const auto text = schema_text(db.dialect());
+    // MySQL commits each of them by itself.
+    if (db.dialect() == dialect::mysql) return run_each(db, text);
+    transaction made(db);
+    // In PostgreSQL, IF NOT EXISTS does not keep two callers apart.
+    if (db.dialect() == dialect::postgres)
+        db.execute({"SELECT pg_advisory_xact_lock(hashtext('pawl_schema'), 0)"});
+    run_each(db, text);
+    made.commit();
+}
+
 }  // namespace
 
 std::span<const table* const> all_tables() noexcept { return tables; }
@@ -190,15 +202,12 @@ std::string schema_text(dialect spoken) {
 void make_tables(connection& db) {
     if (db.in_transaction())
         throw error(errc::unsupported, "Tables are not made inside an open transaction.");
-    const auto text = schema_text(db.dialect());
-    // MySQL commits each of them by itself.
-    if (db.dialect() == dialect::mysql) return run_each(db, text);
-    transaction made(db);
-    // In PostgreSQL, IF NOT EXISTS does not keep two callers apart.
-    if (db.dialect() == dialect::postgres)
-        db.execute({"SELECT pg_advisory_xact_lock(hashtext('pawl_schema'), 0)"});
-    run_each(db, text);
-    made.commit();
+    try {
+        make_missing(db);
+    } catch (const database_error& problem) {
+        if (!is_denied(problem)) throw;
+        check_tables(db);  // nothing is to be made if an administrator has made all of them
+    }
 }
 
 void check_tables(connection& db) {

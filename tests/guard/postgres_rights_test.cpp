@@ -33,6 +33,11 @@ TEST(PostgresRights, AreEnoughForOnce) {
               std::string::npos);
     db->run("RESET ROLE");
     db->run("GRANT SELECT ON pawl_schema TO guard_rights_test");
+    db->run(
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON pawl_fence, pawl_reconcile TO guard_rights_test");
+    db->run("SET ROLE guard_rights_test");
+    EXPECT_NO_THROW(guard::make_tables(db->view())) << "nothing is to be made";
+    db->run("RESET ROLE");
     const auto work = [](const guard::attempt&) { return guard::outcome("made"s); };
     const auto use = [&](const std::string& key) {
         db->run("SET ROLE guard_rights_test");
