@@ -100,7 +100,7 @@ bool is_table_missing(const guard::database_error& problem) {
            text.find("no such table: pawl_tick") != std::string_view::npos;
 }
 
-// The codes of PostgreSQL and MySQL.
+// The codes of the servers for a right that is missing.
 std::string advice_for(const guard::database_error& problem) {
     const bool is_denied = problem.code() == "42501" || problem.code() == "1142";
     return is_denied ? "; let an administrator grant this user SELECT on pawl_tick." : "";
