@@ -100,6 +100,12 @@ bool is_table_missing(const guard::database_error& problem) {
            text.find("no such table: pawl_tick") != std::string_view::npos;
 }
 
+// The codes of the servers for a right that is missing.
+std::string advice_for(const guard::database_error& problem) {
+    const bool is_denied = problem.code() == "42501" || problem.code() == "1142";
+    return is_denied ? "; let an administrator grant this user SELECT on pawl_tick." : "";
+}
+
 // The library's message, with the exit status of a service that cannot be reached.
 [[noreturn]] void report_database_error(const guard::database_error& problem,
                                         const location_options& options) {
@@ -107,7 +113,7 @@ bool is_table_missing(const guard::database_error& problem) {
         throw failure(exit_code::refused, find_shared_location(options).lock_service.describe() +
                                               " has no ticks: `pawl cron` has not run there yet.");
     throw failure(problem.is_connection_lost() ? exit_code::unreachable : exit_code::refused,
-                  problem.what());
+                  problem.what() + advice_for(problem));
 }
 
 }  // namespace

@@ -181,6 +181,14 @@ void check_is_no_field(const std::string& name, const std::string& schedule) {
                                       "name.");
 }
 
+// A line of a crontab has no name, so the path of its command stands there.
+void check_is_no_path(const std::string& name) {
+    if (!name.starts_with('/')) return;
+    throw error(errc::bad_option, "The name '" + name +
+                                      "' looks like a command; write a name before the command, "
+                                      "as in: 30 2 * * *  nightly  /usr/bin/repair.");
+}
+
 error missing_word(bool is_name, const std::string& schedule) {
     const bool has_seconds = std::ranges::count(schedule, ' ') == 5;
     return {errc::bad_option,
@@ -197,6 +205,7 @@ cron_line parse_line(std::string_view text, int number, const std::string& zone)
     const std::string name(line.next());
     if (are_options(line.peek())) apply_options(options, line.next());
     auto parsed = guard::cron_schedule::parse(schedule, options.zone);
+    check_is_no_path(name);
     if (name.empty() || line.rest().empty()) throw missing_word(name.empty(), schedule);
     check_is_no_field(name, schedule);
     std::string command(line.rest());

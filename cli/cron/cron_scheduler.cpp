@@ -149,7 +149,9 @@ void cron_scheduler::prepare_records() {
                 throw failure(exit_code::refused,
                               std::string("The table of the ticks cannot be made: ") +
                                   problem.what() +
-                                  "; let an administrator run the output of `pawl cron --schema`.");
+                                  "; let an administrator run the output of `pawl cron "
+                                  "--schema --on URL`, and grant this user SELECT, INSERT, "
+                                  "UPDATE and DELETE on pawl_tick.");
             note_outage(problem);
         }
         while (!is_stopping_ && boot_clock::now() < retry_at_)

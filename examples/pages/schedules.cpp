@@ -6,6 +6,7 @@
 #include <pawl/guard/open_database.hpp>
 #include <pawl/guard/scheduler.hpp>
 
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 
@@ -16,8 +17,9 @@ void repair(pawl::fencing_token token, std::stop_token lost);
 
 void run_schedules(const std::string& url, std::stop_token stop) {
     pawl::blocking::client locks(pawl::from_url(url));
-    const auto database = pawl::guard::open_database(url);  // or a view of your own connection
-    pawl::guard::sql_tick_records records(*database);
+    const auto database = pawl::guard::open_database(url);
+    if (!database) throw std::invalid_argument("The ticks are recorded in a database; use its URL.");
+    pawl::guard::sql_tick_records records(*database);  // or over a view of your own connection
     records.make_schema();
     pawl::guard::scheduler jobs(locks, records);
     jobs.add("orders/nightly", pawl::guard::cron_schedule::parse("30 2 * * *", "Europe/Berlin"),

@@ -45,7 +45,8 @@ void check_once(const once_key& operation, const once_options& options, bool is_
     if (is_in_transaction)
         throw error(errc::unsupported,
                     "`once` was called inside an open transaction, or without autocommit; its "
-                    "claim must be committed before the work begins, so commit first.");
+                    "claim must be committed before the work begins, so commit first, and use a "
+                    "connection in one thread only.");
 }
 
 void check_outside(const once_options& options) {

@@ -85,12 +85,28 @@ error refusal(const table& needed, const std::string& reason) {
     return {errc::refused, "The table " + std::string(needed.name) + " " + reason};
 }
 
+// The codes of PostgreSQL and MySQL. Reading the catalogue needs no rights, but pawl_schema does.
+bool is_denied(const database_error& problem) {
+    return problem.code() == "42501" || problem.code() == "1142";
+}
+
+database_error denial(const database_error& problem, const table& needed) {
+    return database_error(std::string(problem.what()) +
+                              "; let an administrator grant this user SELECT on pawl_schema, and "
+                              "SELECT, INSERT, UPDATE and DELETE on " +
+                              std::string(needed.name) + ".",
+                          problem.code());
+}
+
 void judge_columns(dialect spoken, const table& needed, const rows& answer) {
     const auto columns = as_string(answer.values.at(0).at(0));
+    // The catalogues of MariaDB and MySQL hide what a user may not use.
+    const std::string or_denied =
+        spoken == dialect::mysql ? ", or this user has no right to use it" : "";
     if (columns.empty())
-        throw refusal(needed,
-                      "is missing in this database; let an administrator run the output of "
-                      "`pawl schema --guard --on URL`, or call make_tables.");
+        throw refusal(needed, "is missing in this database" + or_denied +
+                                  "; let an administrator run the output of "
+                                  "`pawl schema --guard --on URL`, or call make_tables.");
     if (columns != needed.columns[index_of(spoken)])
         throw refusal(needed,
                       "has another form than Pawl makes (" + columns +
@@ -116,6 +132,18 @@ void run_each(connection& db, std::string_view text) {
     }
 }
 
+void make_missing(connection& db) {
+    const auto text = schema_text(db.dialect());
+    // MySQL commits each of them by itself.
+    if (db.dialect() == dialect::mysql) return run_each(db, text);
+    transaction made(db);
+    // In PostgreSQL, IF NOT EXISTS does not keep two callers apart.
+    if (db.dialect() == dialect::postgres)
+        db.execute({"SELECT pg_advisory_xact_lock(hashtext('pawl_schema'), 0)"});
+    run_each(db, text);
+    made.commit();
+}
+
 }  // namespace
 
 std::span<const table* const> all_tables() noexcept { return tables; }
@@ -130,7 +158,12 @@ void table_checks::require(connection& db, const table& needed) {
     if ((db.checked_tables_ & bit_of(needed)) != 0) return;
     const auto spoken = db.dialect();
     judge_columns(spoken, needed, db.execute(columns_statement(spoken, needed)));
-    judge_version(needed, db.execute(version_query(spoken, needed)));
+    try {
+        judge_version(needed, db.execute(version_query(spoken, needed)));
+    } catch (const database_error& problem) {
+        if (!is_denied(problem)) throw;
+        throw denial(problem, needed);
+    }
     db.checked_tables_ |= bit_of(needed);
 }
 
@@ -141,8 +174,13 @@ boost::asio::awaitable<void> table_checks::require(async_connection& db, const t
     const rows told = co_await db.execute(columns);
     judge_columns(spoken, needed, told);
     const auto version = version_query(spoken, needed);
-    const rows stored = co_await db.execute(version);
-    judge_version(needed, stored);
+    try {
+        const rows stored = co_await db.execute(version);
+        judge_version(needed, stored);
+    } catch (const database_error& problem) {
+        if (!is_denied(problem)) throw;
+        throw denial(problem, needed);
+    }
     db.checked_tables_ |= bit_of(needed);
 }
 
@@ -164,15 +202,12 @@ std::string schema_text(dialect spoken) {
 void make_tables(connection& db) {
     if (db.in_transaction())
         throw error(errc::unsupported, "Tables are not made inside an open transaction.");
-    const auto text = schema_text(db.dialect());
-    // MySQL commits each of them by itself.
-    if (db.dialect() == dialect::mysql) return run_each(db, text);
-    transaction made(db);
-    // In PostgreSQL, IF NOT EXISTS does not keep two callers apart.
-    if (db.dialect() == dialect::postgres)
-        db.execute({"SELECT pg_advisory_xact_lock(hashtext('pawl_schema'), 0)"});
-    run_each(db, text);
-    made.commit();
+    try {
+        make_missing(db);
+    } catch (const database_error& problem) {
+        if (!is_denied(problem)) throw;
+        check_tables(db);  // nothing is to be made if an administrator has made all of them
+    }
 }
 
 void check_tables(connection& db) {

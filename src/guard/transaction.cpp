@@ -17,8 +17,10 @@ statement begin_statement(dialect spoken) {
 }
 
 error open_transaction_error() {
-    return {errc::unsupported,
-            "The connection already has an open transaction; commit it first, or set autocommit."};
+    return {
+        errc::unsupported,
+        "The connection already has an open transaction; commit it first, or set autocommit, and "
+        "use a connection in one thread only."};
 }
 
 error ended_transaction_error() {

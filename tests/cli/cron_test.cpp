@@ -285,7 +285,9 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
         "0 0 * * *  h  late=5min, max=2h  true\n"
         "0 0 * * *  i  late=5min,late=2h  true\n"
         "0 0 * * *  mon  true\n"
-        "* * * * * * *  j  true\n");
+        "* * * * * * *  j  true\n"
+        "0 0 * * *  /usr/bin/repair --all\n"
+        "0 0 * *  orders/nightly  true\n");
     const auto checked = sandbox.run({"cron", "--check", path});
     EXPECT_EQ(checked.code, 78);
     for (const std::string sentence :
@@ -302,7 +304,9 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
           "line 12: The option '' has no value; write NAME=VALUE, and commas without blanks",
           "line 13: The option late is there twice; keep one of them.",
           "line 14: The command is missing after the schedule '0 0 * * * mon';",
-          "line 15: The name '*' after the schedule '* * * * * *' looks like another field;"})
+          "line 15: The name '*' after the schedule '* * * * * *' looks like another field;",
+          "line 16: The name '/usr/bin/repair' looks like a command; write a name before",
+          "line 17: The day of week 'orders/nightly' of the schedule is not understood;"})
         EXPECT_NE(checked.err.find(sentence), std::string::npos) << sentence << checked.err;
     const auto started = sandbox.run({"cron", path});
     EXPECT_EQ(started.code, 78);

@@ -23,8 +23,12 @@ public:
     // The context must be connected.
     explicit hiredis_connection(redisContext& context) noexcept : context_(context) {}
 
-    // Throws errc::unreachable if no answer came.
+    // Throws errc::unreachable if no answer came, or if the connection was broken before.
     redis_reply execute(const redis_command& command) override {
+        if (context_.err != 0)
+            throw pawl::error(errc::unreachable,
+                              std::string("The connection to Redis is broken (") + context_.errstr +
+                                  "), so the command was not sent. Connect again.");
         std::vector<const char*> words;
         std::vector<std::size_t> sizes;
         for (const std::string& each : command) {

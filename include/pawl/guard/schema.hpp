@@ -20,7 +20,8 @@ namespace pawl::guard {
 // a service that is no database.
 [[nodiscard]] std::optional<dialect> dialect_of(std::string_view url);
 // Makes the tables that are missing, in the session's default schema or database. Several callers
-// may do so at once. Throws errc::unsupported in an open transaction, and database_error.
+// may do so at once. A user who may make no tables needs only `check_tables` to pass. Throws
+// errc::unsupported in an open transaction, database_error, and then what check_tables throws.
 void make_tables(connection& db);
 // Checks all tables. Throws errc::refused, with what to do, if a table is missing, was made by a
 // newer or older Pawl, or has other columns. `once`, `claim`, the listings and reconciliations do

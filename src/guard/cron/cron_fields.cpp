@@ -85,9 +85,11 @@ private:
         const auto slash = part.find('/');
         const auto range = part.substr(0, slash);
         const bool is_range = range == "*" || range.find('-', 1) != std::string_view::npos;
-        if (slash != std::string_view::npos && !is_range)
+        if (slash != std::string_view::npos && !is_range) {
+            static_cast<void>(parse_value(range));  // something else is wrong with a name
             fail("has a step without a range; write a range, as in " + std::string(range) + "-" +
                  std::to_string(kind_.max) + "/" + std::string(part.substr(slash + 1)) + ".");
+        }
         const auto step = slash == std::string_view::npos ? 1 : parse_step(part.substr(slash + 1));
         auto [first, last] = parse_range(range);
         for (; first <= last; first += step)
@@ -130,7 +132,8 @@ private:
             fail("is not understood; give numbers from " + std::to_string(kind_.min) + " to " +
                  std::to_string(kind_.max) +
                  (kind_.names.empty() ? "" : ", or names such as " + std::string(kind_.names[1])) +
-                 ", as in 1,2 or 1-5 or */2.");
+                 ", as in 1,2 or 1-5 or */2." +
+                 (is_weekday() ? " A schedule has 5 fields, or 6 with seconds first." : ""));
         return kind_.min + static_cast<unsigned>(position - kind_.names.begin());
     }
 
