@@ -88,7 +88,7 @@ int print_schema(const cron_options& options) {
 
 int show_history(const cron_options& options) {
     const auto location = find_shared_location(options.location);
-    record_store store(location);
+    record_store store(location, guard::if_missing::refuse);
     print_history(store.records().history(options.name, options.last), options.json);
     return static_cast<int>(exit_code::ok);
 }

@@ -5,8 +5,6 @@
 
 #include "../ui/failure.hpp"
 
-#include <pawl/guard/open_database.hpp>
-
 #include <poll.h>
 #include <algorithm>
 
@@ -29,13 +27,14 @@ bool keeps_records(const service_location& location) {
     return guard::keeps_records(location.secret_url.substr(0, location.secret_url.find(':')));
 }
 
-record_store::record_store(const service_location& location) : location_(location) {
+record_store::record_store(const service_location& location, guard::if_missing file)
+    : location_(location), file_(file) {
     if (!keeps_records(location)) throw_no_records(location);
 }
 
 void record_store::open() {
     if (database_) return;
-    database_ = guard::open_database(location_.secret_url);
+    database_ = guard::open_database(location_.secret_url, file_);
     if (!database_) throw_no_records(location_);
     records_.emplace(*database_);
 }

@@ -6,6 +6,7 @@
 
 #include "../config/service_location.hpp"
 
+#include <pawl/guard/open_database.hpp>
 #include <pawl/guard/tick_records.hpp>
 
 #include <functional>
@@ -21,7 +22,8 @@ namespace pawl::cli {
 class record_store {
 public:
     // Throws if the service keeps no records.
-    explicit record_store(const service_location& location);
+    explicit record_store(const service_location& location,
+                          guard::if_missing file = guard::if_missing::create);
 
     // Throws pawl::error and guard::database_error.
     [[nodiscard]] guard::tick_records& records();
@@ -36,6 +38,7 @@ private:
     void open();
 
     const service_location& location_;
+    const guard::if_missing file_;
     std::unique_ptr<guard::connection> database_;
     std::optional<guard::sql_tick_records> records_;
 };

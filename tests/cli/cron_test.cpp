@@ -321,6 +321,15 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
     EXPECT_NE(none.err.find("'0' is not valid for --last; use a whole number from 1"),
               std::string::npos);
     EXPECT_EQ(sandbox.run({"cron", sandbox.file("absent")}).code, 66);
+    const auto mistyped = sandbox.file("mistyped.db");
+    const auto no_file = sandbox.run({"cron", "--history", "--on", "sqlite:" + mistyped});
+    EXPECT_EQ(no_file.code, 77) << no_file.err;
+    EXPECT_NE(no_file.err.find(".records, so no program has stored records there"),
+              std::string::npos)
+        << no_file.err;
+    EXPECT_FALSE(std::filesystem::exists(mistyped + ".records"));
+    (void)sandbox.run({"status", "it"});
+    (void)pawl::guard::open_database(url);  // makes the file
     const auto history = sandbox.run({"cron", "--history"});
     EXPECT_EQ(history.code, 77);
     EXPECT_NE(history.err.find(" has no ticks: `pawl cron` has not run there yet."),
