@@ -18,7 +18,7 @@ void repair(pawl::fencing_token token, std::stop_token lost);
 void run_schedules(const std::string& url, std::stop_token stop) {
     pawl::blocking::client locks(pawl::from_url(url));
     const auto database = pawl::guard::open_database(url);
-    if (!database) throw std::invalid_argument("The ticks need the URL of a database.");
+    if (!database) throw std::invalid_argument("The ticks need a database; use its URL.");
     pawl::guard::sql_tick_records records(*database);  // or over a view of your own connection
     records.make_schema();
     pawl::guard::scheduler jobs(locks, records);
