@@ -321,6 +321,9 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
     EXPECT_NE(none.err.find("'0' is not valid for --last; use a whole number from 1"),
               std::string::npos);
     EXPECT_EQ(sandbox.run({"cron", sandbox.file("absent")}).code, 66);
+}
+
+TEST_F(Cron, SaysWhyThereIsNoHistory) {
     const auto mistyped = sandbox.file("mistyped.db");
     const auto no_file = sandbox.run({"cron", "--history", "--on", "sqlite:" + mistyped});
     EXPECT_EQ(no_file.code, 77) << no_file.err;
