@@ -60,8 +60,9 @@ TEST(CronOnPostgres, SaysWhoMakesTheTable) {
     std::ofstream(file) << "* * * * *  tick  true\n";
     const auto refused = sandbox.run({"cron", file});
     EXPECT_EQ(refused.code, 77) << refused.err;
-    EXPECT_NE(refused.err.find("let an administrator run the output of `pawl cron --schema`"),
-              std::string::npos)
+    EXPECT_NE(
+        refused.err.find("let an administrator run the output of `pawl cron --schema --on URL`"),
+        std::string::npos)
         << refused.err;
     server.execute(admin.run({"cron", "--schema"}).out);
     server.execute("grant select, insert, update, delete on pawl_tick to app");

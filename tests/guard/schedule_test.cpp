@@ -186,9 +186,11 @@ TEST(Schedule, RefusesEachMistakeWithASentence) {
               begins("month '13' of the schedule is out of range; give 1 to 12."));
     EXPECT_EQ(refusal_of("0 0 * * 8"),
               begins("day of week '8' of the schedule is out of range; give 0 to 7."));
-    EXPECT_EQ(refusal_of("0 0 * * monday"),
-              begins("day of week 'monday' of the schedule is not understood; give numbers from 0 "
-                     "to 7, or names such as mon, as in 1,2 or 1-5 or */2."));
+    EXPECT_EQ(
+        refusal_of("0 0 * * monday"),
+        begins("day of week 'monday' of the schedule is not understood; give numbers from 0 "
+               "to 7, or names such as mon, as in 1,2 or 1-5 or */2. A schedule has 5 fields, or 6 "
+               "with seconds first."));
     EXPECT_EQ(refusal_of("5/15 * * * *"),
               begins("minute '5/15' of the schedule has a step without a range; write a range, as "
                      "in 5-59/15."));
