@@ -20,12 +20,13 @@ namespace pawl::guard {
 // so a script compares and stores integers above 2^53 as strings, and adds them with INCRBY.
 struct script_argument {
     // From bytes, and from any integer.
-    // NOLINTNEXTLINE(google-explicit-constructor): an argument is written like a value
+    // NOLINTBEGIN(google-explicit-constructor): an argument is written like a value
     script_argument(std::string bytes) : text(std::move(bytes)) {}
     script_argument(std::string_view bytes) : text(bytes) {}
     script_argument(const char* bytes) : text(bytes) {}
     template <std::integral Integer>
     script_argument(Integer number) : text(std::to_string(number)) {}
+    // NOLINTEND(google-explicit-constructor)
 
     std::string text;  // as it is sent
 };

@@ -74,7 +74,7 @@ std::size_t end_of_certain_places(std::string_view text) {
         const auto at = std::min(text.find_first_of("'\"`#", from), comment);
         if (at == comment || text[at] != '\'') return at;
         const auto end = text.find_first_of("'\\?", at + 1);
-        if (end == text.npos || text[end] != '\'') return at;
+        if (end == std::string_view::npos || text[end] != '\'') return at;
         from = end + 1;
     }
 }
