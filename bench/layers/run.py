@@ -20,6 +20,7 @@ for folder in ("bench/peers", "bench/stores"):
     sys.path.insert(0, str(ROOT / folder))
 
 # The folders of the modules come first.
+import bench_options  # noqa: E402
 from drivers import Driver, Languages, Peer  # noqa: E402
 from servers import MariaDb, Postgres, Redis  # noqa: E402
 from stores_report import format_number, machine_info, table  # noqa: E402
@@ -208,21 +209,12 @@ def page(machine, plan, results):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="./dev bench layers", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true",
-                        help="small counts; fails if a count is not as it must be")
+    bench_options.add_common(parser, "small counts; fails if a count is not as it must be",
+                             "layers.json and layers.md", "program")
     parser.add_argument("--counts", action="store_true",
                         help="no times: for a machine that has other work")
-    parser.add_argument("--rounds", type=int, metavar="N", help="number of rounds")
-    parser.add_argument("--out", type=Path, metavar="FOLDER",
-                        help="folder for layers.json and layers.md")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="FOLDER",
-                        help="build folder of the program")
-    parser.add_argument("--data", type=Path, metavar="FOLDER",
-                        help="folder on the disk for the databases; default: the build folder")
-    options = parser.parse_args(arguments)
-    if options.rounds is not None and options.rounds < 1:
-        parser.error("--rounds must be 1 or more")
-    return options
+    bench_options.add_data(parser)
+    return bench_options.parse(parser, arguments)
 
 
 def main():

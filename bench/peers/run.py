@@ -12,13 +12,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import bench_options
 import chart
 import report
 from drivers import PEERS, DriverFailed, Languages, PeerTooSlow
 from measure import QUICK, Plan, freeze, measure
 from server import Server
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def progress(text):
@@ -27,19 +26,11 @@ def progress(text):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="./dev bench peers", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true",
-                        help="small counts: to see that it runs, not to quote")
+    bench_options.add_common(parser, "small counts: to see that it runs, not to quote",
+                             "peers.json, peers.md and peers.svg", "drivers")
     parser.add_argument("--only", metavar="NAME", action="append", default=[],
                         help="the peers whose name contains this; may be repeated")
-    parser.add_argument("--rounds", type=int, metavar="N", help="number of rounds")
-    parser.add_argument("--out", type=Path, metavar="FOLDER",
-                        help="folder for peers.json, peers.md and peers.svg")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="FOLDER",
-                        help="build folder of the drivers")
-    options = parser.parse_args(arguments)
-    if options.rounds is not None and options.rounds < 1:
-        parser.error("--rounds must be 1 or more")
-    return options
+    return bench_options.parse(parser, arguments)
 
 
 class Run:

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/peers"))
 
 # The folder of the modules comes first.
+import bench_options  # noqa: E402
 from drivers import Driver, Languages, Peer  # noqa: E402
 from servers import MariaDb, Postgres, Redis  # noqa: E402
 
@@ -230,19 +231,10 @@ class Bench:
 
 def parse(arguments):
     parser = argparse.ArgumentParser(prog="./dev bench stores", description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true",
-                        help="small counts; fails if a count is not as it must be")
-    parser.add_argument("--rounds", type=int, metavar="N", help="number of rounds")
-    parser.add_argument("--out", type=Path, metavar="FOLDER",
-                        help="folder for stores.json, stores.md and stores.svg")
-    parser.add_argument("--build", type=Path, default=ROOT / "build", metavar="FOLDER",
-                        help="build folder of the drivers")
-    parser.add_argument("--data", type=Path, metavar="FOLDER",
-                        help="folder on the disk for the databases; default: the build folder")
-    options = parser.parse_args(arguments)
-    if options.rounds is not None and options.rounds < 1:
-        parser.error("--rounds must be 1 or more")
-    return options
+    bench_options.add_common(parser, "small counts; fails if a count is not as it must be",
+                             "stores.json, stores.md and stores.svg", "drivers")
+    bench_options.add_data(parser)
+    return bench_options.parse(parser, arguments)
 
 
 def main():
