@@ -188,6 +188,8 @@ class Bench:
                 driver.execute(f"watch held/{number}/{i} {int(HOLD_TTL * 1000)}")
             stored = [(now - then) / self.plan.holds for now, then in zip(server.storage(), before)]
             self.add(way, "hold", dict(zip(("rows", "row_bytes", "bytes"), stored)))
+            # PostgreSQL counts the flushes of the acquires when the session's next statement ends.
+            time.sleep(HOLD_TTL / 2)
             server.begin_to_count_requests()
             before = server.flushes_now(), server.log_bytes(), server.processor()
             time.sleep(self.plan.renewals)
