@@ -28,7 +28,7 @@ using spi::drift;
 using spi::fairness;
 
 // For an effect that must not need the end of a lease: such tests use ttls of a minute.
-inline constexpr duration soon = 10s;
+inline constexpr duration soon = 30s;
 // The time that a lock may need, on top of a dead holder's ttl, to be granted to the next.
 inline constexpr duration takeover_time = 2s;
 inline constexpr duration long_ttl = 60s;
@@ -84,6 +84,10 @@ inline const client_options long_tries = long_try_options();
 
 // Evaluates `effect` again and again, for at most `bound`.
 [[nodiscard]] bool eventually(const std::function<bool()>& effect, duration bound = soon);
+
+// Releases the hold. A thread that a busy machine delays beyond the time of a pushed grant may find
+// that it has expired.
+void release_in_time(blocking::held_lock hold, const std::string& checked);
 
 // The reason of the pawl::error that the call throws; empty if it throws none.
 [[nodiscard]] std::optional<errc> failure_of(const std::function<void()>& call);
