@@ -70,7 +70,7 @@ asio::awaitable<std::optional<grant>> lock_client::acquire_attempt::run() {
     }
 }
 
-asio::awaitable<lock_client::acquire_attempt::outcome> lock_client::acquire_attempt::request() {
+asio::awaitable<lock_client::outcome> lock_client::acquire_attempt::request() {
     const auto used = co_await client_.sessions_.get(requested_.ttl, request_limit());
     auto operations = client_.begin_acquire(*used);
     client_.append_acquire(operations, requested_, key_, *used, free_at_);

@@ -26,7 +26,7 @@ public:
 };
 
 struct client_settings {
-    std::string product{};                 // of the servers, for messages: "Consul"
+    std::string product{};                 // the name of the service, for messages
     std::vector<net::endpoint> servers{};  // in the order of preference
     connection_settings connections{};
     duration connect_timeout = std::chrono::seconds(5);
@@ -55,7 +55,7 @@ public:
     // Ends all requests.
     void close();
 
-    // The present server, as messages name it: "Consul at db1:8500".
+    // The present server, as messages name it: the product, "at", host and port.
     [[nodiscard]] std::string subject() const;
     [[nodiscard]] const std::string& server_name() const noexcept { return names_[present_]; }
     [[nodiscard]] const std::vector<std::string>& server_names() const noexcept { return names_; }

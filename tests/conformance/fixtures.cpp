@@ -4,6 +4,7 @@
 #include "fixtures.hpp"
 
 #include "coarse_service.hpp"
+#include "consul_fixture.hpp"
 #include "database_fixtures.hpp"
 #include "service_fixture.hpp"
 
@@ -314,6 +315,8 @@ std::vector<backend> all_backends() {
 
 std::vector<backend> limited_backends() {
     auto all = limited_databases();
+    for (auto& each : consul_backends())
+        all.push_back(std::move(each));
     all.push_back(
         {"Scriptless", std::make_shared<service_fixture>(
                            [] { return new_redis_service("?scripts=no"); },
