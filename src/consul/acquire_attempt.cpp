@@ -74,6 +74,7 @@ asio::awaitable<lock_client::outcome> lock_client::acquire_attempt::request() {
     const auto used = co_await client_.sessions_.get(requested_.ttl, request_limit());
     auto operations = client_.begin_acquire(*used);
     client_.append_acquire(operations, requested_, key_, *used, free_at_);
+    const auto known_index = client_.highest_index_;
     transaction_result result;
     std::exception_ptr failure;
     bool is_unknown = true;
@@ -95,17 +96,18 @@ asio::awaitable<lock_client::outcome> lock_client::acquire_attempt::request() {
         co_return refused;
     }
     if (result.entries.empty()) throw strange_answer(client_.server_->client().subject());
-    granted_ = client_.add_hold(requested_, key_, result.entries.back().modify_index, used);
+    held_key added{key_, result.entries.back().modify_index, used, {}};
+    granted_ = client_.add_hold(requested_, std::move(added), known_index);
     co_return outcome::granted;
 }
 
 // The index of a free key takes part in the next request, so that nothing else is overwritten.
 void lock_client::acquire_attempt::note(const reading& seen) {
     seen_index_ = seen.index;
-    is_free_ = !seen.found || seen.found->session.empty();
-    free_at_ = seen.found && is_free_ ? seen.found->modify_index : 0;
-    if (free_at_ != 0 && seen.found->flags != lock_flags)
-        throw wrong_type_error(*seen.found, client_.server_->client().subject());
+    is_free_ = !seen.stored || seen.stored->session.empty();
+    free_at_ = seen.stored && is_free_ ? seen.stored->modify_index : 0;
+    if (free_at_ != 0 && seen.stored->flags != lock_flags)
+        throw wrong_type_error(*seen.stored, client_.server_->client().subject());
 }
 
 asio::awaitable<void> lock_client::acquire_attempt::look() {
@@ -140,6 +142,14 @@ asio::awaitable<void> lock_client::acquire_attempt::wait() {
     co_await pause.wait_until(client_.now() +
                               core::random_between(time, duration{}, longest_jitter));
     co_await look();
+}
+
+asio::awaitable<std::optional<grant>> lock_client::acquire(const claim& requested,
+                                                           time_point give_up_at) {
+    const core::in_flight::guard operation(operations_);
+    acquire_attempt attempt(*this, requested, give_up_at);
+    auto granted = co_await attempt.run();
+    co_return granted;
 }
 
 }  // namespace pawl::consul

@@ -19,20 +19,20 @@ constexpr int most_forced_releases = 5;
 }  // namespace
 
 // A session of another program has a name for its holder.
-asio::awaitable<lock_info> lock_client::to_info(std::string name, entry found) {
+asio::awaitable<lock_info> lock_client::to_info(std::string name, entry stored) {
     lock_info info;
     info.name = std::move(name);
-    if (found.session.empty()) co_return info;
-    auto shown = parse_value(found.value);
+    if (stored.session.empty()) co_return info;
+    auto shown = parse_value(stored.value);
     if (shown.owner.empty()) {
-        shown.owner = found.session.substr(0, 8);
-        const auto described = co_await server_->describe_session(found.session, try_deadline());
+        shown.owner = stored.session.substr(0, 8);
+        const auto described = co_await server_->describe_session(stored.session, try_deadline());
         if (described) {
             shown.host = described->node;
             shown.command = described->name;
         }
     }
-    shown.token = fencing_token(found.modify_index);
+    shown.token = fencing_token(stored.modify_index);
     info.held_by = std::move(shown);
     co_return info;
 }
@@ -40,8 +40,8 @@ asio::awaitable<lock_info> lock_client::to_info(std::string name, entry found) {
 asio::awaitable<lock_info> lock_client::inspect(std::string name) {
     const core::in_flight::guard operation(operations_);
     auto seen = co_await server_->read(keys_.lock_key(name), try_deadline());
-    auto found = std::move(seen.found).value_or(entry{});
-    auto info = co_await to_info(std::move(name), std::move(found));
+    auto stored = std::move(seen.stored).value_or(entry{});
+    auto info = co_await to_info(std::move(name), std::move(stored));
     co_return info;
 }
 
@@ -63,11 +63,11 @@ asio::awaitable<bool> lock_client::force_release(std::string name, fencing_token
     const auto key = keys_.lock_key(name);
     for (int i = 0; i < most_forced_releases; ++i) {
         const auto seen = co_await server_->read(key, try_deadline());
-        if (!seen.found || seen.found->session.empty()) co_return false;
-        const auto index = seen.found->modify_index;
+        if (!seen.stored || seen.stored->session.empty()) co_return false;
+        const auto index = seen.stored->modify_index;
         if (expected && expected.value() != index) co_return false;
-        const held_key taken{key, index, nullptr, {}};
-        const bool was_held = co_await delete_key(taken, try_deadline());
+        const held_key target{key, index, nullptr, {}};
+        const bool was_held = co_await delete_key(target, try_deadline());
         if (was_held) co_return true;
     }
     throw error(errc::unavailable, "The lock '" + name +

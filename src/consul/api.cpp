@@ -159,7 +159,7 @@ reading api::to_reading(const http::response& received, const std::string& key) 
     std::from_chars(text.data(), text.data() + text.size(), result.index);
     if (received.status == 404) return result;
     for (auto& each : read_entries(received.body, client_->subject()))
-        if (each.key == key) result.found = std::move(each);
+        if (each.key == key) result.stored = std::move(each);
     return result;
 }
 

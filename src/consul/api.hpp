@@ -4,6 +4,8 @@
 // The requests of Consul's HTTP API that locks need.
 #pragma once
 
+#include "answers.hpp"
+
 #include "../core/util/spi.hpp"
 #include "../http/client.hpp"
 #include "../net/credential_source.hpp"
@@ -21,49 +23,6 @@
 #include <vector>
 
 namespace pawl::consul {
-
-// A key with its value.
-struct entry {
-    std::string key{};
-    std::string value{};
-    std::string session{};  // that has the lock; empty: nobody has
-    std::uint64_t flags = 0;
-    std::uint64_t modify_index = 0;  // raised by each change of any key
-};
-
-// One operation of a transaction.
-struct operation {
-    std::string_view verb;  // of the API, such as "check-index"
-    std::string key;
-    std::string value{};
-    std::string session{};
-    std::uint64_t index = 0;
-    std::uint64_t flags = 0;
-};
-
-// Why a transaction has changed nothing.
-struct refusal {
-    std::size_t operation = 0;  // its number
-    std::string reason{};       // in Consul's words
-};
-
-struct transaction_result {
-    std::vector<entry> entries{};     // of the operations that return one
-    std::vector<refusal> refusals{};  // empty: all operations were carried out
-};
-
-// What a read has found.
-struct reading {
-    std::uint64_t index = 0;  // for a wait for the next change
-    std::optional<entry> found{};
-};
-
-// The facts about a session that others may see.
-struct session_info {
-    std::string name{};
-    std::string node{};
-    duration lock_delay{};
-};
 
 // Used on one strand, by shared_ptr. All functions throw http::no_response if there was no answer;
 // errc::unavailable for what passes, errc::refused for a lack of rights, and errc::protocol for

@@ -88,7 +88,7 @@ refused_for reason_of(const refusal& refused) noexcept {
     if (contains(reason, denied)) return refused_for::rights;
     if (contains(reason, "index is stale") || contains(reason, "current modify index") ||
         contains(reason, "doesn't exist") || contains(reason, "lock is already held"))
-        return refused_for::taken;
+        return refused_for::locked;
     return refused_for::other;
 }
 
@@ -97,11 +97,11 @@ error refusal_error(const refusal& refused, const std::string& subject) {
     return {errc::protocol, subject + " refuses a transaction (" + quoted(refused.reason) + ")."};
 }
 
-error wrong_type_error(const entry& found, const std::string& subject) {
-    const auto* content = found.flags == semaphore_flags
+error wrong_type_error(const entry& stored, const std::string& subject) {
+    const auto* content = stored.flags == semaphore_flags
                               ? "a semaphore of `consul lock -n`, which Pawl has not"
                               : "a value that is no lock";
-    return {errc::wrong_type, subject + ": the key " + found.key + " has " + content +
+    return {errc::wrong_type, subject + ": the key " + stored.key + " has " + content +
                                   "; use another name, or delete the key if nobody needs it."};
 }
 

@@ -4,7 +4,7 @@
 // What Consul's answers mean. Messages never contain the token.
 #pragma once
 
-#include "api.hpp"
+#include "answers.hpp"
 
 #include "../http/message.hpp"
 
@@ -27,7 +27,7 @@ void check_response(const http::response& received, const std::string& subject, 
 
 // The outcome of a transaction, as its refusals say.
 enum class refused_for : std::uint8_t {
-    taken,            // another session has the lock, or the key is not as it was read
+    locked,           // another session has the lock, or the key is not as it was read
     lock_delay,       // the lock's last session ended a short time ago
     invalid_session,  // the session has ended
     rights,           // the token lacks rights
@@ -38,6 +38,6 @@ enum class refused_for : std::uint8_t {
 // The error for a refusal that is none of the first three.
 [[nodiscard]] error refusal_error(const refusal& refused, const std::string& subject);
 // The error for a key at a lock's place that is no lock.
-[[nodiscard]] error wrong_type_error(const entry& found, const std::string& subject);
+[[nodiscard]] error wrong_type_error(const entry& stored, const std::string& subject);
 
 }  // namespace pawl::consul

@@ -4,7 +4,7 @@
 // JSON of Consul's API. The functions throw errc::protocol for what Consul does not send.
 #pragma once
 
-#include "api.hpp"
+#include "answers.hpp"
 
 #include <pawl/error.hpp>
 

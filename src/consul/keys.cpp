@@ -136,7 +136,7 @@ std::string encode_prefix(std::string_view prefix) {
         encoded += '/';
         prefix.remove_prefix(end + 1);
     }
-    if (is_dots(prefix)) return encoded;
+    if (is_dots(prefix.substr(0, prefix.find('/')))) return encoded;
     for (const char c : prefix) {
         if (c == '%' || c == '/' || static_cast<unsigned char>(c) >= 0x80) break;
         encoded += c;

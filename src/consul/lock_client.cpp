@@ -3,7 +3,6 @@
 
 #include "lock_client.hpp"
 
-#include "acquire_attempt.hpp"
 #include "errors.hpp"
 #include "json.hpp"
 
@@ -61,45 +60,45 @@ void lock_client::append_acquire(std::vector<operation>& operations, const claim
 
 asio::awaitable<lock_client::outcome> lock_client::evaluate(std::vector<refusal> refusals,
                                                             std::shared_ptr<session> used) {
-    auto result = outcome::taken;
+    auto result = outcome::locked;
     for (const auto& each : refusals) {
         const auto reason = reason_of(each);
         if (reason == refused_for::invalid_session) {
             used->is_over = true;
             co_return outcome::repeat;
         }
-        if (each.operation == 0 && reason == refused_for::taken) {
+        if (each.operation == 0 && reason == refused_for::locked) {
             const auto guard = keys_.guard_key(used->id);
             const auto limit = try_deadline();
             const auto seen = co_await server_->read(guard, limit);
-            if (!seen.found)
+            if (!seen.stored)
                 used->is_over = true;
             else
-                used->guard_index = std::max(used->guard_index, seen.found->modify_index);
+                used->guard_index = std::max(used->guard_index, seen.stored->modify_index);
             co_return outcome::repeat;
         }
         if (reason == refused_for::lock_delay)
             result = outcome::delayed;
-        else if (reason != refused_for::taken)
+        else if (reason != refused_for::locked)
             throw refusal_error(each, server_->client().subject());
     }
     co_return result;
 }
 
 // A smaller index than before is that of older data, or of another cluster.
-grant lock_client::add_hold(const claim& requested, std::string key, std::uint64_t index,
-                            const std::shared_ptr<session>& holder) {
-    held_key added{std::move(key), index, holder, holder->deadline(requested.ttl)};
-    if (index < highest_index_) {
+grant lock_client::add_hold(const claim& requested, held_key added, std::uint64_t known_index) {
+    const auto index = added.index;
+    if (index < known_index) {
         end_in_background(added);
         context_.listener->on_possible_loss();
         throw error(errc::refused,
                     server_->client().subject() + " has the index " + std::to_string(index) +
-                        " after " + std::to_string(highest_index_) +
+                        " after " + std::to_string(known_index) +
                         ": it has older data, and fencing tokens would go back; restore into the "
                         "same cluster, or use another namespace and new tokens.");
     }
-    highest_index_ = index;
+    highest_index_ = std::max(highest_index_, index);
+    added.deadline = added.holder->deadline(requested.ttl);
     grant granted;
     granted.deadline = added.deadline;
     if (requested.fenced) granted.token = fencing_token(index);
@@ -109,19 +108,12 @@ grant lock_client::add_hold(const claim& requested, std::string key, std::uint64
     return granted;
 }
 
-asio::awaitable<std::optional<grant>> lock_client::acquire(const claim& requested,
-                                                           time_point give_up_at) {
-    const core::in_flight::guard operation(operations_);
-    acquire_attempt attempt(*this, requested, give_up_at);
-    auto granted = co_await attempt.run();
-    co_return granted;
-}
-
 asio::awaitable<std::vector<grant>> lock_client::acquire_batch(std::span<const claim> claims,
                                                                time_point give_up_at) {
     const core::in_flight::guard operation(operations_);
     const auto limit = give_up_at > now() ? std::min(give_up_at, now() + 5s) : try_deadline();
     const auto used = co_await sessions_.get(claims.front().ttl, limit);
+    const auto known_index = highest_index_;
     auto operations = begin_acquire(*used);
     for (const auto& each : claims)
         append_acquire(operations, each, keys_.lock_key(each.name), *used, 0);
@@ -152,8 +144,10 @@ asio::awaitable<std::vector<grant>> lock_client::acquire_batch(std::span<const c
     }
     if (result.entries.empty()) throw strange_answer(server_->client().subject());
     const auto index = result.entries.back().modify_index;
-    for (const auto& each : claims)
-        grants.push_back(add_hold(each, keys_.lock_key(each.name), index, used));
+    for (const auto& each : claims) {
+        held_key added{keys_.lock_key(each.name), index, used, {}};
+        grants.push_back(add_hold(each, std::move(added), known_index));
+    }
     co_return grants;
 }
 
@@ -162,7 +156,7 @@ asio::awaitable<std::vector<lock_client::key_state>> lock_client::check(
     std::vector<key_state> states(checks.size(), key_state::held);
     const auto result = co_await server_->transact(std::move(checks), give_up_at);
     for (const auto& each : result.refusals) {
-        if (reason_of(each) != refused_for::taken || each.operation >= states.size())
+        if (reason_of(each) != refused_for::locked || each.operation >= states.size())
             throw refusal_error(each, server_->client().subject());
         const bool is_missing = each.reason.find("doesn't exist") != std::string::npos;
         states[each.operation] = is_missing ? key_state::missing : key_state::changed;
@@ -243,7 +237,7 @@ asio::awaitable<bool> lock_client::delete_key(const held_key& ended, time_point 
     operations.push_back(std::move(removal));
     const auto result = co_await server_->transact(std::move(operations), give_up_at);
     for (const auto& each : result.refusals)
-        if (reason_of(each) != refused_for::taken)
+        if (reason_of(each) != refused_for::locked)
             throw refusal_error(each, server_->client().subject());
     co_return result.refusals.empty();
 }
@@ -251,8 +245,8 @@ asio::awaitable<bool> lock_client::delete_key(const held_key& ended, time_point 
 asio::awaitable<release_result> lock_client::reason_of_end(const held_key& ended,
                                                            time_point give_up_at) {
     const auto seen = co_await server_->read(ended.key, give_up_at);
-    const bool is_taken = seen.found && !seen.found->session.empty();
-    co_return is_taken ? release_result::taken_over : release_result::expired;
+    const bool is_locked = seen.stored && !seen.stored->session.empty();
+    co_return is_locked ? release_result::taken_over : release_result::expired;
 }
 
 // A release whose answer is missing is sent once more.

@@ -67,9 +67,9 @@ private:
     };
     using held_keys = std::map<std::string, held_key, std::less<>>;  // by owner
     enum class key_state : std::uint8_t { held, missing, changed };
-    // Of a transaction. taken: the key is not as it was read. delayed: its last session ended a
+    // Of a transaction. locked: or the key is not as it was read. delayed: its last session ended a
     // short time ago. repeat: the session or its guard key has changed.
-    enum class outcome : std::uint8_t { granted, taken, delayed, repeat };
+    enum class outcome : std::uint8_t { granted, locked, delayed, repeat };
 
     // The operations that lock a key: first those of all, then two for each key. `free_at`: the
     // index of a key that nobody has locked; 0: there is no key.
@@ -79,8 +79,8 @@ private:
     boost::asio::awaitable<outcome> evaluate(std::vector<refusal> refusals,
                                              std::shared_ptr<session> used);
 
-    grant add_hold(const claim& requested, std::string key, std::uint64_t index,
-                   const std::shared_ptr<session>& holder);
+    // `known_index`: the highest one before the request was sent. Throws if the new one is smaller.
+    grant add_hold(const claim& requested, held_key added, std::uint64_t known_index);
     boost::asio::awaitable<void> renew_session(std::shared_ptr<session> renewed,
                                                renewal_batch& batch,
                                                std::vector<std::size_t> members,
@@ -105,7 +105,7 @@ private:
     // lost, and the session may last.
     void plan_sweep(time_point deadline);
     static boost::asio::awaitable<void> sweep(std::shared_ptr<lock_client> self);
-    [[nodiscard]] boost::asio::awaitable<lock_info> to_info(std::string name, entry found);
+    [[nodiscard]] boost::asio::awaitable<lock_info> to_info(std::string name, entry stored);
 
     const backend_context context_;
     const core::fork_mark made_in_;

@@ -117,23 +117,20 @@ asio::awaitable<void> sessions::extend(session& renewed, time_point give_up_at) 
 }
 
 asio::awaitable<void> sessions::renew(std::shared_ptr<session> renewed, time_point give_up_at) {
-    const auto is_recent = [&] {
-        return context_.time->now() < renewed->confirmed_at + renewed->ttl / 6;
-    };
+    const auto began_at = context_.time->now();
     const auto position = places_.find(renewed->ttl);
     if (position == places_.end() || position->second.present != renewed) {
-        if (!renewed->is_over && !is_recent()) co_await extend(*renewed, give_up_at);
+        if (!renewed->is_over) co_await extend(*renewed, give_up_at);
         co_return;
     }
     auto& at = position->second;
-    while (!renewed->is_over && !is_recent()) {
+    while (!renewed->is_over && renewed->confirmed_at < began_at) {
         if (at.is_busy) {
             co_await wait_for_turn(at, give_up_at);
             continue;
         }
         const turn own(at);
         co_await extend(*renewed, give_up_at);
-        co_return;
     }
 }
 

@@ -46,7 +46,7 @@ public:
     // A session of this ttl for an acquire: it lasts for at least half of the ttl. Throws as `api`
     // does, and errc::exhausted if `most_sessions` others are in use.
     boost::asio::awaitable<std::shared_ptr<session>> get(duration ttl, time_point give_up_at);
-    // Renews the session, unless another call has just done so. Afterwards `is_over` is true if
+    // Renews the session, unless another call does so meanwhile. Afterwards `is_over` is true if
     // Consul does not know it. Throws as `api` does.
     boost::asio::awaitable<void> renew(std::shared_ptr<session> renewed, time_point give_up_at);
     // Ends all of them at Consul, and with them their locks.

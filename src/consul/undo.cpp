@@ -50,8 +50,9 @@ void lock_client::undo_in_background(const std::string& owner, const std::string
 asio::awaitable<void> lock_client::undo_once(const std::string& owner, const held_key& attempted) {
     const auto& used = *attempted.holder;
     std::vector<operation> operations(2);
-    operations[0].verb = "lock";  // by the same session, it only raises the index
+    operations[0].verb = "lock";  // by the same session: it only changes the value and the index
     operations[0].key = keys_.guard_key(used.id);
+    operations[0].value = owner;  // Consul does not count a change to the same value
     operations[0].session = used.id;
     operations[1].verb = "get-tree";
     operations[1].key = attempted.key;

@@ -26,7 +26,7 @@ namespace {
 constexpr duration preference_pause = 1min;
 
 std::string limit_text(duration limit) {
-    return std::to_string(std::max<duration>(limit, 0ms) / 1ms) + " ms";
+    return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(limit).count()) + " ms";
 }
 
 bool changes_nothing(const request& sent) { return sent.method == "GET"; }

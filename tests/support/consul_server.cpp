@@ -168,18 +168,26 @@ std::string consul_server::run(const std::vector<std::string>& words) const {
     return printed;
 }
 
-std::string consul_server::request(const std::string& method, const std::string& path,
-                                   const std::string& body) const {
+std::string consul_server::exchange(const std::string& method, const std::string& path,
+                                    const std::string& body,
+                                    const std::string& more_headers) const {
     asio::io_context loop;
     asio::ip::tcp::socket socket(loop);
     socket.connect({asio::ip::make_address("127.0.0.1"), http_port_});
-    std::string text = method + " " + path + " HTTP/1.0\r\nHost: " + address() + "\r\n";
-    if (settings_.has_acl) text += std::string("X-Consul-Token: ") + consul_root_token + "\r\n";
-    text += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    const auto text = method + " " + path + " HTTP/1.0\r\nHost: " + address() + "\r\n" +
+                      more_headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" +
+                      body;
     asio::write(socket, asio::buffer(text));
     std::string received;
     boost::system::error_code end;
     asio::read(socket, asio::dynamic_buffer(received), end);
+    return received;
+}
+
+std::string consul_server::request(const std::string& method, const std::string& path,
+                                   const std::string& body) const {
+    const auto token = std::string("X-Consul-Token: ") + consul_root_token + "\r\n";
+    const auto received = exchange(method, path, body, settings_.has_acl ? token : "");
     const auto begin = received.find("\r\n\r\n");
     if (begin == std::string::npos) throw std::runtime_error("no response to " + path);
     auto result = received.substr(begin + 4);
@@ -211,7 +219,7 @@ std::string consul_cluster::url(const std::string& more) const {
 }
 
 std::size_t consul_cluster::leader() {
-    std::size_t found = servers_.size();
+    std::size_t leader_number = servers_.size();
     const auto is_found = [&] {
         for (const auto& each : servers_) {
             if (!each->is_running()) continue;
@@ -220,13 +228,13 @@ std::size_t consul_cluster::leader() {
                 for (std::size_t i = 0; i < servers_.size(); ++i)
                     if (servers_[i]->is_running() &&
                         answer == "\"127.0.0.1:" + std::to_string(servers_[i]->server_port_) + '"')
-                        found = i;
+                        leader_number = i;
             } catch (const std::exception&) {}
         }
-        return found < servers_.size();
+        return leader_number < servers_.size();
     };
     if (!eventually(is_found, start_limit)) throw std::runtime_error("Consul has no leader");
-    return found;
+    return leader_number;
 }
 
 }  // namespace support

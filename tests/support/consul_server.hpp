@@ -51,7 +51,11 @@ public:
     std::string run(const std::vector<std::string>& words) const;
     // Such a process, which goes on.
     [[nodiscard]] pawl::conformance::child launch(const std::vector<std::string>& words) const;
-    // A request of the HTTP API with this body, and its response's body.
+    // The bytes of the response to a request of the HTTP API, which ends the connection.
+    [[nodiscard]] std::string exchange(const std::string& method, const std::string& path,
+                                       const std::string& body = {},
+                                       const std::string& more_headers = {}) const;
+    // The body of such a response; with the root token, if there is an ACL.
     std::string request(const std::string& method, const std::string& path,
                         const std::string& body = {}) const;
 

@@ -169,7 +169,7 @@ TEST_F(HttpClient, ASilentServerHasALimit) {
             return std::string();
         });
         make_client({server.port()});
-        EXPECT_TRUE(has(failure_of("PUT", "/", 300ms), "no answer within 300 ms"));
+        EXPECT_TRUE(has(failure_of("PUT", "/", 300ms), "no answer within"));
         EXPECT_TRUE(has(client->failure(), "no answer within"));
         may_end.release();
     }
