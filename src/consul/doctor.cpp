@@ -82,17 +82,6 @@ finding tls_finding(const http::client& client) {
             "others in the network can read the token and what is sent; use consuls://"};
 }
 
-guarantee_row guarantees() {
-    return {.backend = "Consul",
-            .holder_crash = "holds, after up to twice the ttl",
-            .holder_pause = "holds for holders that stop when told",
-            .server_crash = "holds",
-            .failover = "holds",
-            .partition = "holds for holders that stop when told",
-            .clock_jump = "holds",
-            .token = "never goes back, except by a restore into another cluster"};
-}
-
 asio::awaitable<bool> can_make_sessions(api& server, time_point give_up_at) {
     try {
         const auto id = co_await server.create_session("pawl doctor", 10s, give_up_at);
@@ -105,6 +94,17 @@ asio::awaitable<bool> can_make_sessions(api& server, time_point give_up_at) {
 }
 
 }  // namespace
+
+guarantee_row guarantees() {
+    return {.backend = "Consul",
+            .holder_crash = "holds, after up to twice the ttl",
+            .holder_pause = "holds for holders that stop when told",
+            .server_crash = "holds",
+            .failover = "holds",
+            .partition = "holds for holders that stop when told",
+            .clock_jump = "holds",
+            .token = "never goes back, except by a restore into another cluster"};
+}
 
 asio::awaitable<examination> examine_service(api& server, time_point give_up_at) {
     const auto leader = co_await server.examine("/v1/status/leader", give_up_at);

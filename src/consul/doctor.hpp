@@ -10,6 +10,9 @@
 
 namespace pawl::consul {
 
+// The row of the page of guarantees.
+[[nodiscard]] guarantee_row guarantees();
+
 // Throws as `api` does.
 [[nodiscard]] boost::asio::awaitable<examination> examine_service(api& server,
                                                                   time_point give_up_at);

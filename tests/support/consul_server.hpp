@@ -91,6 +91,8 @@ public:
     [[nodiscard]] consul_server& server(std::size_t number) { return *servers_.at(number); }
     // The number of the leader; throws if there is none for long.
     [[nodiscard]] std::size_t leader();
+    // Starts it again, and does not wait: a majority must run for a leader.
+    void launch(std::size_t number) { server(number).launch_agent(); }
     // consul://HOST:PORT,… of all, followed by `more`.
     [[nodiscard]] std::string url(const std::string& more = {}) const;
 
