@@ -13,7 +13,11 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <stdexcept>
 #include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace {
 
@@ -99,13 +103,39 @@ TEST_F(ConsulLock, ASemaphoreAndOtherValuesAreRefused) {
     }
 }
 
+// A process that acquires the lock and then waits. A fork makes clients of its own only.
+pid_t fork_holder(const std::string& url, const std::string& name) {
+    int pipe_ends[2];
+    if (::pipe(pipe_ends) != 0) throw std::runtime_error("no pipe");
+    const pid_t process = ::fork();
+    if (process == 0) {
+        pawl::blocking::client locks(pawl::consul::at(url), {.try_limit = 10s});
+        const auto held = locks.acquire(name, long_wait);
+        static_cast<void>(!::write(pipe_ends[1], "x", 1));
+        for (;;)
+            ::pause();
+    }
+    char byte = 0;
+    ::close(pipe_ends[1]);
+    const bool is_held = ::read(pipe_ends[0], &byte, 1) == 1;
+    ::close(pipe_ends[0]);
+    if (!is_held) throw std::runtime_error("the forked holder has no lock");
+    return process;
+}
+
 // A process of either kind that is killed keeps its lock until Consul has ended its session.
 TEST_F(ConsulLock, KilledHoldersOfBothKinds) {
     auto killed = launch("seventh", keep);
     ASSERT_EQ(killed.read_line(60s), "got");
     killed.kill_and_reap();
+    const auto process = fork_holder(server().url(), "eighth");
+    auto other = launch("eighth", "echo got");
+    EXPECT_FALSE(other.read_line(500ms).has_value());
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
     EXPECT_FALSE(locks.try_acquire("seventh", {.ttl = 10s}).owns_lock());
     EXPECT_TRUE(locks.acquire("seventh", long_wait).owns_lock());
+    EXPECT_EQ(other.read_line(120s), "got");
 }
 
 }  // namespace
