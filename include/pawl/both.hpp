@@ -12,7 +12,10 @@
 namespace pawl {
 
 // Whose fencing tokens the holds have. Tokens of two services cannot be compared.
-enum class tokens_of : std::uint8_t { first, second };
+enum class tokens_of : std::uint8_t {
+    first,  // those of the service named first
+    second  // those of the service named second
+};
 
 // Each hold is one in both services: first in `first`, then in `second`. It is lost when either of
 // them has lost it. So it excludes the users of either service, and of both; all of them must name
