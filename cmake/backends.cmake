@@ -62,6 +62,18 @@ pawl_backend(mysql
     DEBIAN_TESTS mariadb-server-core mariadb-client-core galera-4
     CONAN "mariadb-connector-c/[>=3.3]")
 
+pawl_backend(consul
+    TITLE "Locks in Consul"
+    URLS consul://HOST consuls://HOST
+    NAMESPACES consul http
+    EXPORTS consul::at consul::parse
+    PARTS http net
+    PACKAGE OpenSSL
+    LIBRARIES OpenSSL::SSL OpenSSL::Crypto
+    PKG_CONFIG openssl
+    DEBIAN libssl-dev
+    CONAN "openssl/[>=3 <4]")
+
 pawl_backend(memory
     TITLE "Locks in the memory of one process"
     URLS memory:

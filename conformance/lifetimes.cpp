@@ -80,7 +80,8 @@ void a_handle_that_outlives_its_client_is_lost(fixture& service_fixture) {
             std::string("a handle without its client is ") + to_string(lock.state()));
     require(lock.release() != release_result::unknown || lock.state() != lock_state::held,
             "release of a handle without its client");
-    require(other.acquire("it", {.ttl = long_ttl, .wait = ttl + takeover_time}).owns_lock(),
+    require(other.acquire("it", {.ttl = long_ttl, .wait = takeover_time(service_fixture, ttl)})
+                .owns_lock(),
             "the lock of a destroyed client is still held");
 }
 
@@ -120,16 +121,17 @@ void renewal_needs_no_caller(fixture& service_fixture) {
 // fork(2) in the holder: the child has the handle, but not the lock; its release and its end change
 // nothing.
 void a_fork_owns_nothing(fixture& service_fixture) {
+    const duration ttl = supported_ttl(service_fixture, 3s);
     const test_service env = service_fixture.make_test_service();
     blocking::client other(env.target, long_tries);
     agent holder(env);
-    (void)holder.acquire("it", 3s);
+    (void)holder.acquire("it", ttl);
     const std::string child_line = holder.request("fork it");
     require(child_line.starts_with("child lost forked"),
             "the holder's fork reported: " + child_line);
     require(!child_line.ends_with(" released"),
             "the fork of a holder released its lock: " + child_line);
-    const auto why = failure_of([&] { (void)other.acquire("it", {.ttl = 1s, .wait = 4s}); });
+    const auto why = failure_of([&] { (void)other.acquire("it", {.ttl = ttl, .wait = ttl + 1s}); });
     require_equal(why, errc::timed_out, "waiting for the lock of a holder whose fork has ended");
     const std::string state = holder.request("state it");
     require(state == "state held", "the holder, after its fork ended: " + state);
@@ -174,7 +176,8 @@ void a_lock_ends_with_its_holder_although_a_fork_lives(fixture& service_fixture)
     (void)holder.request("loop_fork keep it " + milliseconds_text(ttl));
     require_equal(holder.read_reply(), std::string("child lost forked"), "the child");
     holder.process().kill_and_reap();
-    auto freed = other.acquire("it", {.ttl = long_ttl, .wait = ttl + takeover_time});
+    auto freed =
+        other.acquire("it", {.ttl = long_ttl, .wait = takeover_time(service_fixture, ttl)});
     require(freed.owns_lock(), "the lock of a killed holder is held while its fork lives");
 }
 

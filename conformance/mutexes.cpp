@@ -288,7 +288,7 @@ void unlock_after_a_loss_does_nothing(fixture& service_fixture) {
     blocking::client locks(env.target, long_tries), other(env.target, long_tries);
     mutex own_mutex(locks, "it", {.ttl = ttl, .max_hold = 600ms});
     own_mutex.lock();
-    auto next = other.acquire("it", {.ttl = long_ttl, .wait = ttl + takeover_time});
+    auto next = other.acquire("it", {.ttl = long_ttl, .wait = takeover_time(service_fixture, ttl)});
     require(own_mutex.lost().stop_requested(),
             "a mutex was not notified of the end of its max_hold");
     own_mutex.unlock();

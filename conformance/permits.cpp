@@ -155,9 +155,10 @@ void a_killed_holders_permits_come_back(fixture& service_fixture) {
     require(!locks.try_acquire("it", try_permit_options(1)).owns_lock(),
             "a permit beyond the total was granted");
     holder.process().kill_and_reap();
-    auto back = locks.acquire(
-        "it",
-        {.ttl = long_ttl, .wait = ttl + takeover_time, .mode = lock_mode::permits, .permits = 2});
+    auto back = locks.acquire("it", {.ttl = long_ttl,
+                                     .wait = takeover_time(service_fixture, ttl),
+                                     .mode = lock_mode::permits,
+                                     .permits = 2});
     require(back.owns_lock() && beside.owns_lock(), "the living holder lost its permit");
 }
 

@@ -36,7 +36,8 @@ void a_killed_waiter_is_passed_over(fixture& service_fixture) {
     first.process().kill_and_reap();
     const fencing_token first_token = lock.token();
     require_equal(lock.release(), release_result::released, "release");
-    require(token_in(second.read_reply(ttl + takeover_time)) > first_token || !first_token,
+    require(token_in(second.read_reply(takeover_time(service_fixture, ttl))) > first_token ||
+                !first_token,
             "the next token is not later");
 }
 
@@ -54,7 +55,8 @@ void a_stopped_waiter_is_passed_over(fixture& service_fixture) {
     require(has_waiters(service_fixture, observer, "it", 2), "the second waiter is not seen");
     first.process().stop();
     require_equal(lock.release(), release_result::released, "release");
-    const fencing_token second_token = token_in(second.read_reply(ttl + takeover_time));
+    const fencing_token second_token =
+        token_in(second.read_reply(takeover_time(service_fixture, ttl)));
     first.process().resume();
     require(!first.process().read_line(1500ms).has_value(),
             "a waiter acquired the lock after its turn was over");
@@ -96,7 +98,7 @@ void a_lone_killed_waiter_blocks_nobody(fixture& service_fixture) {
     require(has_waiters(service_fixture, observer, "it", 1), "a waiter is not seen");
     waiter.process().kill_and_reap();
     require_equal(lock.release(), release_result::released, "release");
-    auto next = observer.acquire("it", {.ttl = ttl, .wait = ttl + takeover_time});
+    auto next = observer.acquire("it", {.ttl = ttl, .wait = takeover_time(service_fixture, ttl)});
     require(static_cast<bool>(next), "a dead waiter blocks the lock");
 }
 

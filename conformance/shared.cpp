@@ -189,7 +189,8 @@ void a_killed_reader_leaves_after_its_ttl(fixture& service_fixture) {
                   beside.token(), "the token of a reader in another process");
     held_lock writer;
     background_task writes([&] {
-        writer = locks.acquire("it", {.ttl = long_ttl, .wait = soon + ttl + takeover_time});
+        writer = locks.acquire(
+            "it", {.ttl = long_ttl, .wait = soon + takeover_time(service_fixture, ttl)});
     });
     require(has_waiters(service_fixture, locks, "it", 1), "the writer is not seen in the queue");
     reader.process().kill_and_reap();

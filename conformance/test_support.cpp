@@ -15,6 +15,10 @@ duration supported_ttl(const fixture& service_fixture, duration wanted) {
     return std::max<duration>((wanted + unit - 1ns) / unit * unit, capabilities.least_ttl);
 }
 
+duration takeover_time(const fixture& service_fixture, duration ttl) {
+    return service_fixture.capabilities().takeover_bound(ttl) + 2s;
+}
+
 void with_a_lasting_lease(const fixture& service_fixture, duration wanted,
                           const std::function<bool(duration ttl)>& test,
                           const std::string& sentence) {

@@ -29,14 +29,16 @@ using spi::fairness;
 
 // For an effect that must not need the end of a lease: such tests use ttls of a minute.
 inline constexpr duration soon = 30s;
-// The time that a lock may need, on top of a dead holder's ttl, to be granted to the next.
-inline constexpr duration takeover_time = 2s;
 inline constexpr duration long_ttl = 60s;
 // Waits that must succeed have a bound, so that a failure is a sentence and not a hanging test.
 inline constexpr duration wait_bound = 30s;
 
 // The shortest ttl that the service supports and that is not below `wanted`.
 [[nodiscard]] duration supported_ttl(const fixture& service_fixture, duration wanted);
+
+// The time until the lock of a dead holder with this ttl must be granted to the next: the bound of
+// the capabilities, and some time for a busy machine.
+[[nodiscard]] duration takeover_time(const fixture& service_fixture, duration ttl);
 
 // For a hold that must last longer than its lease: on a busy machine, the renewals of a short lease
 // may come too late. Calls `test` with a lease of about `wanted`, and if that returns false, with

@@ -35,6 +35,7 @@ MAY_INCLUDE = {
        for part in entry.get("PARTS", ())},
     **{f"src/{name}": {"src/core", *(f"src/{part}" for part in entry.get("PARTS", ()))}
        for name, entry in BACKENDS.items()},
+    "src/http": {"src/core", "src/net"},
     "src/core/util": set(),
     "src/core/store": {"src/core/util"},
     "src/core/lease": {"src/core/util"},

@@ -6,6 +6,7 @@
 #include <pawl/blocking.hpp>
 #include <pawl/blocking/mutex.hpp>
 #include <pawl/blocking/redlock_administration.hpp>
+#include <pawl/both.hpp>
 #include <pawl/client.hpp>
 #include <pawl/redis.hpp>
 #include <pawl/redlock.hpp>
@@ -130,4 +131,12 @@ void share_memory() {
     const pawl::service service = pawl::from_url("memory:");
     pawl::blocking::client worker(service);
     pawl::blocking::client operations(service);
+}
+
+// docs/guide/moving.md
+void move(std::string_view old_url, std::string_view new_url) {
+    const pawl::service old_store = pawl::from_url(old_url);
+    const pawl::service new_store = pawl::from_url(new_url);
+    pawl::blocking::client locks(pawl::both(old_store, new_store));
+    auto lock = locks.acquire("report", {.ttl = 30s});
 }

@@ -4,6 +4,7 @@
 #include "fixtures.hpp"
 
 #include "coarse_service.hpp"
+#include "consul_fixture.hpp"
 #include "database_fixtures.hpp"
 #include "service_fixture.hpp"
 
@@ -13,6 +14,7 @@
 #include <support/temp_folder.hpp>
 
 #include <pawl/blocking/redlock_administration.hpp>
+#include <pawl/both.hpp>
 #include <pawl/memory.hpp>
 #include <pawl/redis.hpp>
 #include <pawl/redis_rights.hpp>
@@ -37,6 +39,13 @@ using pawl::spi::capabilities;
 
 test_service new_memory_service() {
     return {.target = pawl::memory::at(), .url = {}, .restart = {}, .owned = {}};
+}
+
+test_service new_both_service() {
+    return {.target = pawl::both(pawl::memory::at(), pawl::memory::at()),
+            .url = {},
+            .restart = {},
+            .owned = {}};
 }
 
 test_service new_coarse_service() {
@@ -233,6 +242,15 @@ constexpr capabilities memory_capabilities() {
     return all;
 }
 
+constexpr capabilities both_capabilities() {
+    auto all = memory_capabilities();
+    all.hands_over = all.modes_share_queue = false;
+    all.order = pawl::spi::fairness::none;
+    all.permits = all.strictly_fair = all.downgrades = false;
+    all.latches = all.barriers = false;
+    return all;
+}
+
 constexpr capabilities coarse_memory_capabilities() {
     auto all = memory_capabilities();
     make_coarse(all);
@@ -296,6 +314,8 @@ backend redis_backend(const std::string& name, const std::string& options,
 std::vector<backend> all_backends() {
     std::vector<backend> all{
         {"Memory", std::make_shared<service_fixture>(new_memory_service, memory_capabilities())},
+        {"Both", std::make_shared<service_fixture>(new_both_service, both_capabilities(),
+                                                   service_limits{.shows_waiters = false})},
         {"CoarseMemory",
          std::make_shared<service_fixture>(new_coarse_service, coarse_memory_capabilities())},
         {"Sqlite", std::make_shared<service_fixture>(new_sqlite_service, sqlite_capabilities())},
@@ -314,6 +334,8 @@ std::vector<backend> all_backends() {
 
 std::vector<backend> limited_backends() {
     auto all = limited_databases();
+    for (auto& each : consul_backends())
+        all.push_back(std::move(each));
     all.push_back(
         {"Scriptless", std::make_shared<service_fixture>(
                            [] { return new_redis_service("?scripts=no"); },

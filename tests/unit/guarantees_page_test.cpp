@@ -15,6 +15,9 @@
 #if PAWL_WITH_MYSQL
 #include "mysql/doctor.hpp"
 #endif
+#if PAWL_WITH_CONSUL
+#include "consul/doctor.hpp"
+#endif
 
 #include <gtest/gtest.h>
 
@@ -133,6 +136,15 @@ TEST(GuaranteesPage, HasTheRowsOfPostgres) {
     expect_on_page(line(shared_row, table_cell(shared_row.failover)));
     const auto of_sessions = assess_sessions(state, "").guarantees;
     expect_on_page(line(of_sessions, table_cell(of_sessions.failover)));
+}
+
+#endif
+
+#if PAWL_WITH_CONSUL
+
+TEST(GuaranteesPage, HasTheRowOfConsul) {
+    const auto row = pawl::consul::guarantees();
+    expect_on_page(line(row, table_cell(row.failover)));
 }
 
 #endif

@@ -148,6 +148,11 @@ struct capabilities {
     duration least_ttl = std::chrono::milliseconds(10);
     duration most_ttl = std::chrono::hours(24);
     duration ttl_granularity = std::chrono::milliseconds(1);
+    // When the service gives away the lock of a holder that died: at the latest `takeover_ttls`
+    // ttls and `takeover_delay` after its last renewal. A failover of the service may start this
+    // time again.
+    unsigned takeover_ttls = 1;
+    duration takeover_delay{};
     fairness order = fairness::first_in_first_out;  // in which order queued waiters are served
     bool strictly_fair = false;     // supports `claim::fair`: no later request is granted first
     bool modes_share_queue = true;  // the modes of a name exclude each other and wait in one queue
@@ -165,6 +170,11 @@ struct capabilities {
     // which barriers need.
     bool latches = false;
     bool barriers = false;
+
+    // The bound that `takeover_ttls` and `takeover_delay` state, for a lease of this ttl.
+    [[nodiscard]] constexpr duration takeover_bound(duration ttl) const noexcept {
+        return takeover_ttls * ttl + takeover_delay;
+    }
 
     bool operator==(const capabilities&) const = default;
 };
