@@ -28,7 +28,7 @@ constexpr std::array<translation, 13> verbs_of_others{{{"lock", "run"},
                                                        {"lead", "elect"},
                                                        {"version", "--version"}}};
 
-// The options of flock(1), and of setlock, consul lock and etcdctl lock.
+// The options of flock(1), and of setlock and the commands `lock` of other programs.
 constexpr std::array<translation, 19> options_of_others{
     {{"-n", "--wait 0"},
      {"--nb", "--wait 0"},

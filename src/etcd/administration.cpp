@@ -21,7 +21,7 @@ namespace {
 constexpr std::int64_t keys_at_once = 1000;
 // The holders that one transaction releases.
 constexpr std::size_t releases_at_once = 50;
-constexpr int most_repetitions = 20;
+constexpr int most_release_attempts = 20;
 // A waiter that has just become the holder writes its token within about this time.
 constexpr int looks_for_token = 20;
 constexpr duration pause_for_token = 50ms;
@@ -231,7 +231,7 @@ asio::awaitable<bool> force_release(std::shared_ptr<lock_client> client, std::st
     const core::in_flight::guard operation(client->operations());
     const auto limit = client->try_deadline();
     bool has_released = false;
-    for (int repetition = 0; repetition < most_repetitions; ++repetition) {
+    for (int repetition = 0; repetition < most_release_attempts; ++repetition) {
         const auto found =
             co_await read_confirmed_lock(client, name, limit, expected ? looks_for_token : 0);
         auto victims = victims_of(found, expected);

@@ -10,7 +10,7 @@ namespace pawl::etcd {
 namespace {
 
 // With this, no name's line is a part of another's. A prefix of a name stays one.
-std::string encoded(std::string_view name) {
+std::string encoded_name(std::string_view name) {
     std::string result;
     for (const char each : name) {
         if (each == '/')
@@ -23,7 +23,7 @@ std::string encoded(std::string_view name) {
     return result;
 }
 
-std::string decoded(std::string_view text) {
+std::string decoded_name(std::string_view text) {
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] != '%') {
@@ -42,7 +42,7 @@ std::string key_scheme::line(std::string_view name) const { return lines(name) +
 
 std::string key_scheme::lines(std::string_view name_prefix) const {
     if (layout_ == key_layout::concurrency) return std::string(name_prefix);
-    return name_space_ + "/l/" + encoded(name_prefix);
+    return name_space_ + "/l/" + encoded_name(name_prefix);
 }
 
 std::optional<std::string> key_scheme::name_of(std::string_view key) const {
@@ -56,7 +56,7 @@ std::optional<std::string> key_scheme::name_of(std::string_view key) const {
     }
     const auto beginning = name_space_ + "/l/";
     if (!key.starts_with(beginning)) return std::nullopt;
-    return decoded(key.substr(beginning.size()));
+    return decoded_name(key.substr(beginning.size()));
 }
 
 std::string_view key_scheme::owner_of(std::string_view key) noexcept {
@@ -68,7 +68,7 @@ bool key_scheme::is_in_line(std::string_view key, std::string_view line) noexcep
 }
 
 std::string key_scheme::total(std::string_view name) const {
-    return name_space_ + "/t/" + encoded(name);
+    return name_space_ + "/t/" + encoded_name(name);
 }
 
 std::string key_scheme::guard(std::string_view session) const {

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 namespace pawl::etcd {
 namespace {
 
-constexpr duration longest_request = 5s;
-constexpr int most_repetitions = 10;
+constexpr duration longest_batch = 5s;
+constexpr int most_batch_requests = 10;
 
 // The result for a hold whose key is gone.
 release_result result_without_key(const lock_client& client, const claim& held,
@@ -29,7 +29,7 @@ release_result result_without_key(const lock_client& client, const claim& held,
 }
 
 // What remains of a hold: no waiter's lease is needed any more.
-lock_key key_of(lock_client& client, const claim& held, const stored_hold& stored) {
+lock_key remaining_key(lock_client& client, const claim& held, const stored_hold& stored) {
     return {.key = client.keys().line(held.name) + held.owner,
             .lease = client.pool().find(stored.session)};
 }
@@ -103,10 +103,10 @@ asio::awaitable<std::vector<grant>> acquire_batch(std::shared_ptr<lock_client> c
     const core::in_flight::guard operation(client->operations());
     const auto now = client->now();
     const auto limit =
-        give_up_at > now ? std::min(give_up_at, now + longest_request) : client->try_deadline();
+        give_up_at > now ? std::min(give_up_at, now + longest_batch) : client->try_deadline();
     const auto batch = co_await make_keys(client, claims, limit);
     batch_guard guard{*client, batch};
-    for (int repetition = 0; repetition < most_repetitions; ++repetition) {
+    for (int repetition = 0; repetition < most_batch_requests; ++repetition) {
         transaction_answer answer;
         try {
             guard.is_settled = false;
@@ -134,7 +134,7 @@ asio::awaitable<release_result> release(std::shared_ptr<lock_client> client,
     const core::in_flight::guard operation(client->operations());
     const auto& held = requested.claim;
     const auto stored = stored_hold::decode(requested.grant.stored_value);
-    auto key = key_of(*client, held, stored);
+    auto key = remaining_key(*client, held, stored);
     client->forget_unconfirmed(held.owner);
     const transaction removal{.conditions = {condition::created_at(key.key, stored.created)},
                               .success = {operation::remove(key.key)},

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSL-1.0
 // Copyright (c) 2026 The Pawl authors
 
-// The sessions of a client at a store whose locks end with a session: leases of etcd, sessions of
-// ZooKeeper and Consul. All holds with the same ttl share a session, so one heartbeat extends them
-// all. The requests themselves belong to the backend.
+// The sessions of a client at a store whose locks end with a session, which some stores call a
+// lease. All holds with the same ttl share a session, so one heartbeat extends them all. The
+// requests themselves belong to the backend.
 #pragma once
 
 #include "../util/in_flight.hpp"

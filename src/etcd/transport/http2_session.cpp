@@ -46,7 +46,7 @@ int hex_digit(char digit) noexcept {
 }
 
 // The text of a status is percent-encoded. Control characters must not reach a terminal.
-std::string decoded(std::string_view text) {
+std::string percent_decoded(std::string_view text) {
     std::string result;
     for (std::size_t i = 0; i < text.size() && result.size() < longest_status_text; ++i) {
         char next = text[i];
@@ -133,7 +133,7 @@ struct http2_session::callbacks {
             else if (key == "grpc-status")
                 found->status = std::max(0, number_of(text, 2));
             else if (key == "grpc-message")
-                found->status_text = decoded(text);
+                found->status_text = percent_decoded(text);
         });
     }
 
