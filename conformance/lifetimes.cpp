@@ -129,7 +129,9 @@ void a_fork_owns_nothing(fixture& service_fixture) {
             "the holder's fork reported: " + child_line);
     require(!child_line.ends_with(" released"),
             "the fork of a holder released its lock: " + child_line);
-    const auto why = failure_of([&] { (void)other.acquire("it", {.ttl = 1s, .wait = 4s}); });
+    const auto why = failure_of([&] {
+        (void)other.acquire("it", {.ttl = supported_ttl(service_fixture, 1s), .wait = 4s});
+    });
     require_equal(why, errc::timed_out, "waiting for the lock of a holder whose fork has ended");
     const std::string state = holder.request("state it");
     require(state == "state held", "the holder, after its fork ended: " + state);

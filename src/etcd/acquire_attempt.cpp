@@ -32,6 +32,14 @@ std::int64_t milliseconds_since_1970(runtime& time) {
     return time.wall_clock().time_since_epoch() / 1ms;
 }
 
+std::uint32_t stored_total(const operation_answer& answer) noexcept {
+    std::uint32_t stored = 0;
+    if (answer.values.empty()) return 0;
+    const std::string_view text = answer.values.front().value;
+    std::from_chars(text.data(), text.data() + text.size(), stored);
+    return stored;
+}
+
 }  // namespace
 
 acquire_attempt::acquire_attempt(std::shared_ptr<lock_client> client, const claim& requested,
@@ -160,7 +168,7 @@ asio::awaitable<acquire_attempt::state> acquire_attempt::request() {
         }
         if (!answer.succeeded) {
             is_sent_ = false;
-            if (!check_refusal(answer)) break;
+            take_refusal(answer);
             continue;
         }
         const auto& inside = answer.at(0);
@@ -183,27 +191,27 @@ asio::awaitable<acquire_attempt::state> acquire_attempt::request() {
                 client_->link().subject() + ": the request was overtaken by others too often.");
 }
 
-bool acquire_attempt::check_refusal(const transaction_answer& answer) {
-    std::array<core::session_ptr, 2> leases{key_.lease, key_.waiting};
-    const std::size_t count = key_.waiting == key_.lease ? 1 : 2;
-    if (answer.answers.size() < count)
+void acquire_attempt::take_refusal(const transaction_answer& answer) {
+    const std::array<core::session_ptr, 2> both{key_.lease, key_.waiting};
+    const auto leases = std::span(both).first(key_.waiting == key_.lease ? 1 : 2);
+    if (answer.answers.size() < leases.size())
         throw error(errc::protocol, "The server's answer to a transaction has too few parts.");
-    bool has_changed = client_->take_guards(std::span(leases).first(count), answer.answers.data());
-    if (requested_.mode == lock_mode::permits) {
-        take_total(answer.at(count));
-        has_changed = true;
-    }
-    return has_changed;
+    client_->take_guards(leases, client_->guards_of(leases), answer.answers.data());
+    if (requested_.mode == lock_mode::permits) take_total(answer.at(leases.size()));
 }
 
 void acquire_attempt::take_total(const operation_answer& answer) {
-    std::uint32_t stored = 0;
-    if (!answer.values.empty()) {
-        const std::string_view text = answer.values.front().value;
-        std::from_chars(text.data(), text.data() + text.size(), stored);
-    }
-    total_ = core::check_total(requested_, stored);
+    total_ = core::check_total(requested_, stored_total(answer));
     client_->set_known_total(requested_.name, total_);
+}
+
+// A resize during the wait counts, whatever total the claim has named.
+void acquire_attempt::follow_total(const operation_answer& answer) {
+    const auto stored = stored_total(answer);
+    if (stored == 0) return;
+    total_ = stored;
+    client_->set_known_total(requested_.name, total_);
+    if (requested_.permits > total_) throw core::too_many_error(requested_, total_);
 }
 
 // The first claim with a total stores it.
@@ -328,7 +336,7 @@ asio::awaitable<void> acquire_attempt::look() {
         wakeup_.notify();
         co_return;
     }
-    if (requested_.mode == lock_mode::permits) take_total(answer->at(1));
+    if (requested_.mode == lock_mode::permits) follow_total(answer->at(1));
     line_.emplace(answer->at(0), beginning_, answer->revision);
 }
 

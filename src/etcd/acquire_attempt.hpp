@@ -35,9 +35,10 @@ private:
     boost::asio::awaitable<void> get_leases();
     boost::asio::awaitable<state> request();
     [[nodiscard]] transaction make_request() const;
-    // False: the guards or the total have changed, and the request is to be repeated.
-    bool check_refusal(const transaction_answer& answer);
+    // The guards or the total have changed: the request is to be repeated with those of the answer.
+    void take_refusal(const transaction_answer& answer);
     void take_total(const operation_answer& answer);
+    void follow_total(const operation_answer& answer);
     boost::asio::awaitable<void> get_total();
     boost::asio::awaitable<std::optional<grant>> wait_in_line();
     boost::asio::awaitable<void> wait_for_change(std::size_t position, core::blocker obstacle);

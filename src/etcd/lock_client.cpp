@@ -157,20 +157,28 @@ void lock_client::add_guard(transaction& request, const core::session_ptr& lease
     request.failure.push_back(operation::get(key));
 }
 
+std::vector<std::int64_t> lock_client::guards_of(std::span<const core::session_ptr> leases) const {
+    std::vector<std::int64_t> revisions;
+    for (const auto& each : leases)
+        revisions.push_back(leases_->guard_of(each->id()));
+    return revisions;
+}
+
 bool lock_client::take_guards(std::span<const core::session_ptr> leases,
+                              std::span<const std::int64_t> compared,
                               const operation_answer* answers) {
     bool has_changed = false;
-    for (const auto& each : leases) {
-        const auto& found = (answers++)->values;
+    for (std::size_t i = 0; i < leases.size(); ++i) {
+        const auto& found = answers[i].values;
         if (found.empty()) {
-            pool_->on_end(each);
+            pool_->on_end(leases[i]);
             throw error(errc::unavailable,
                         link_->subject() +
                             ": the lease has ended; the request is repeated with "
                             "another one.");
         }
-        has_changed = has_changed || found.front().mod_revision != leases_->guard_of(each->id());
-        leases_->set_guard(each->id(), found.front().mod_revision);
+        has_changed = has_changed || found.front().mod_revision != compared[i];
+        leases_->set_guard(leases[i]->id(), found.front().mod_revision);
     }
     return has_changed;
 }

@@ -68,9 +68,12 @@ public:
     boost::asio::awaitable<lock_line> look(std::string beginning, time_point give_up_at);
     // Adds the condition that no undo has come in between.
     void add_guard(transaction& request, const core::session_ptr& lease) const;
-    // Takes the guards that a refused transaction has found. True: one has changed, so the request
-    // had no effect and may be repeated. Throws errc::unavailable if a lease has ended.
-    bool take_guards(std::span<const core::session_ptr> leases, const operation_answer* answers);
+    // Takes the guards that a refused transaction has found. True: one is not the compared one, so
+    // the request may be repeated. Throws errc::unavailable if a lease has ended.
+    bool take_guards(std::span<const core::session_ptr> leases,
+                     std::span<const std::int64_t> compared, const operation_answer* answers);
+    [[nodiscard]] std::vector<std::int64_t> guards_of(
+        std::span<const core::session_ptr> leases) const;
     // The store has answered that a lease does not exist.
     void on_missing_lease(const lock_key& key);
 

@@ -135,10 +135,15 @@ std::optional<core::blocker> lock_line::blocker_of(std::size_t position,
     return core::blocker_of(shares_, position, total);
 }
 
+// A confirmed holder stays one when the total becomes smaller.
 std::size_t lock_line::holders(std::uint32_t total) const noexcept {
     std::size_t count = 0;
-    while (count < shares_.size() && !blocker_of(count, total))
+    for (const auto& each : entries_) {
+        const bool is_confirmed =
+            !each.value.is_foreign && each.value.place != token_place::waiting;
+        if (!is_confirmed && blocker_of(count, total)) break;
         ++count;
+    }
     return count;
 }
 

@@ -108,6 +108,7 @@ asio::awaitable<std::vector<grant>> acquire_batch(std::shared_ptr<lock_client> c
     batch_guard guard{*client, batch};
     for (int repetition = 0; repetition < most_batch_requests; ++repetition) {
         transaction_answer answer;
+        const auto compared = client->guards_of(batch.leases);
         try {
             guard.is_settled = false;
             answer = co_await client->run(batch_request(*client, claims, batch).encode(), limit);
@@ -122,7 +123,7 @@ asio::awaitable<std::vector<grant>> acquire_batch(std::shared_ptr<lock_client> c
         if (answer.succeeded) co_return batch_grants(claims, batch, answer.revision);
         if (answer.answers.size() < batch.leases.size())
             throw error(errc::protocol, "The server's answer to a transaction has too few parts.");
-        if (!client->take_guards(batch.leases, answer.answers.data())) break;
+        if (!client->take_guards(batch.leases, compared, answer.answers.data())) break;
     }
     co_return std::vector<grant>{};
 }

@@ -99,8 +99,7 @@ asio::awaitable<std::vector<std::size_t>> confirm_grants(std::shared_ptr<lock_cl
 asio::awaitable<void> renew_group(std::shared_ptr<lock_client> client, renewal_batch& batch,
                                   lease_group group, time_point give_up_at) {
     const auto asked_at = client->now();
-    const bool is_proved =
-        co_await client->pool().prove(group.lease, group.lease->ttl() / 6, give_up_at);
+    const bool is_proved = co_await client->pool().prove(group.lease, {}, give_up_at);
     if (!is_proved) {
         if (!group.lease->is_over()) co_return;  // unknown
         for (const auto index : group.indexes)
@@ -146,7 +145,7 @@ asio::awaitable<std::optional<grant>> downgrade(std::shared_ptr<lock_client> cli
     const auto stored = stored_hold::decode(requested.grant.stored_value);
     const auto lease = client->pool().find(stored.session);
     if (!lease) co_return std::nullopt;
-    const bool is_proved = co_await client->pool().prove(lease, held.ttl / 6, limit);
+    const bool is_proved = co_await client->pool().prove(lease, {}, limit);
     if (!is_proved && lease->is_over()) co_return std::nullopt;
     if (!is_proved)
         throw error(errc::unreachable, client->link().subject() + " did not answer in time.");

@@ -110,7 +110,7 @@ void watch_stream::close() noexcept {
 }
 
 asio::awaitable<void> watch_stream::run(std::shared_ptr<watch_stream> self) {
-    while (!self->is_closed_) {
+    while (!self->is_closed_ && !self->made_in_.is_forked()) {
         try {
             co_await self->serve();
         } catch (const std::exception&) {}  // whoever waits also looks from time to time

@@ -9,6 +9,7 @@
 #include "transport/server_link.hpp"
 
 #include "../core/util/back_off.hpp"
+#include "../core/util/fork_mark.hpp"
 #include "../core/util/in_flight.hpp"
 
 #include <cstdint>
@@ -56,6 +57,7 @@ private:
 
     const std::shared_ptr<server_link> link_;
     const backend_context context_;
+    const core::fork_mark made_in_;
     std::map<std::int64_t, watch> watches_;
     std::int64_t last_number_ = 0;
     running_stream* running_ = nullptr;

@@ -140,13 +140,13 @@ TEST_F(SessionPool, CallersThatComeDuringTheRequestShareItsSession) {
     EXPECT_TRUE(get(6s));
 }
 
-TEST_F(SessionPool, AHeartbeatEveryThirdOfTheTtlExtendsTheSession) {
+TEST_F(SessionPool, HeartbeatsExtendTheSession) {
     make_pool();
     const auto session = get(6s);
     advance(30s);
     EXPECT_FALSE(session->is_over());
-    EXPECT_EQ(store_->heartbeats, 15);
-    EXPECT_GE(session->proved_at(), time_.now() - 2s);
+    EXPECT_EQ(store_->heartbeats, 12);
+    EXPECT_GE(session->proved_at(), time_.now() - 2400ms);
 }
 
 // The deadline counts from the time before the heartbeat was sent.
@@ -154,8 +154,8 @@ TEST_F(SessionPool, ASlowAnswerProvesTheTimeOfItsRequest) {
     make_pool();
     const auto session = get(6s);
     store_->delay = 1s;
-    const auto sent_at = time_.now() + 2s;
-    advance(3s);
+    const auto sent_at = time_.now() + 2400ms;
+    advance(3400ms);
     EXPECT_EQ(session->proved_at(), sent_at);
 }
 
@@ -176,7 +176,7 @@ TEST_F(SessionPool, TheStoresAnswerThatTheSessionHasEndedEndsIt) {
     make_pool();
     const auto session = get(6s);
     store_->is_alive = false;
-    advance(2s);
+    advance(2400ms);
     EXPECT_TRUE(session->is_over());
     EXPECT_NE(get(6s), session);
 }

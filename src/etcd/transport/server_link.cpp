@@ -100,6 +100,7 @@ asio::awaitable<std::shared_ptr<connection>> server_link::get(time_point give_up
     const auto self = shared_from_this();
     bool has_waited = false;
     for (;;) {
+        made_in_.throw_if_forked();
         if (is_closed_) throw error(errc::cancelled, "The client is closed.");
         if (present_ && present_->is_usable()) co_return present_;
         if (!is_connecting_) {
@@ -122,6 +123,7 @@ asio::awaitable<void> server_link::connect(std::shared_ptr<server_link> self) {
     std::optional<error> failure;
     std::shared_ptr<connection> made;
     for (std::size_t i = 0; i < self->servers_.size() && !made && !self->is_closed_; ++i) {
+        if (self->made_in_.is_forked()) co_return;
         const auto server = self->servers_[self->next_server_];
         std::optional<error> failed;
         try {

@@ -10,6 +10,7 @@
 #include "unary_call.hpp"
 
 #include "../../core/util/back_off.hpp"
+#include "../../core/util/fork_mark.hpp"
 #include "../../core/util/spi.hpp"
 #include "../../core/util/wakeup_list.hpp"
 #include "../../net/credential_source.hpp"
@@ -79,6 +80,7 @@ private:
     [[nodiscard]] static std::string subject_of(const net::endpoint& server);
 
     const backend_context context_;
+    const core::fork_mark made_in_;  // a fork sends nothing
     connection_settings settings_;
     std::vector<net::endpoint> servers_;
     const duration connect_timeout_, reply_timeout_;
