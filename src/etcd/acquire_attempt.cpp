@@ -93,13 +93,13 @@ grant acquire_attempt::make_grant(const core::session_ptr& lease, std::uint64_t 
 
 asio::awaitable<std::optional<grant>> acquire_attempt::run() {
     co_await get_leases();
-    const auto found = co_await request();
-    if (found == state::refused) {
+    const auto outcome = co_await request();
+    if (outcome == state::refused) {
         is_settled_ = true;
         co_return std::nullopt;
     }
     std::optional<grant> granted;
-    if (found == state::granted)
+    if (outcome == state::granted)
         granted = make_grant(key_.lease, static_cast<std::uint64_t>(created_));
     else
         granted = co_await wait_in_line();
@@ -309,11 +309,11 @@ asio::awaitable<void> acquire_attempt::wait_for_change(std::size_t position,
 }
 
 void acquire_attempt::watch(std::string key, std::string end, bool deletes_only) {
-    if (key == watched_key_ && end == watched_end_) return;
-    watched_key_ = std::move(key);
-    watched_end_ = std::move(end);
+    if (key == watched_.key && end == watched_.end) return;
+    watched_.key = std::move(key);
+    watched_.end = std::move(end);
     is_holder_watched_ = false;
-    watch_.begin(*this, watched_key_, watched_end_, deletes_only);
+    watch_.begin(*this, watched_.key, watched_.end, deletes_only);
     if (requested_.mode == lock_mode::permits)
         total_watch_.begin(*this, client_->keys().total(requested_.name), {}, false);
 }
@@ -357,7 +357,7 @@ void acquire_attempt::on_watch_begin() { wakeup_.notify(); }
 // key is gone, too, and no later one comes before this one. Pawl's waiters write their values when
 // they have become the holder.
 void acquire_attempt::on_change(const watch_event& change) {
-    const bool is_only_one = watched_end_.empty() && change.changed.key == watched_key_;
+    const bool is_only_one = watched_.end.empty() && change.changed.key == watched_.key;
     if (!is_only_one) return wakeup_.notify();
     const bool is_exclusive = requested_.mode == lock_mode::exclusive;
     if (change.is_delete) {

@@ -15,7 +15,7 @@
 
 namespace pawl::etcd {
 
-class acquire_attempt final : private watch_listener {
+class acquire_attempt final : private watch_listener, private session_listener {
 public:
     acquire_attempt(std::shared_ptr<lock_client> client, const claim& requested,
                     time_point give_up_at);
@@ -25,10 +25,12 @@ public:
 
     // As backend::acquire.
     boost::asio::awaitable<std::optional<grant>> run();
-    // A lease of the client has ended.
-    void on_session_end();
 
 private:
+    // Without an end, one key.
+    struct watched_keys {
+        std::string key{}, end{};
+    };
     // What the request has found.
     enum class state : std::uint8_t { granted, in_line, refused };
 
@@ -58,6 +60,7 @@ private:
     // The key is put even if another entry is there: its place in the line decides.
     [[nodiscard]] bool joins_line() const noexcept;
 
+    void on_session_end() override;
     void on_watch_begin() override;
     void on_change(const watch_event& change) override;
 
@@ -73,7 +76,7 @@ private:
     std::int64_t created_ = 0;
     std::uint32_t total_ = 0;
     std::optional<lock_line> line_;
-    std::string watched_key_, watched_end_;
+    watched_keys watched_;
     bool is_holder_watched_ = false;        // the watched key is that of an exclusive holder
     std::optional<std::int64_t> freed_at_;  // the revision at which that holder's key was removed
     scoped_watch watch_, total_watch_;

@@ -57,11 +57,11 @@ asio::awaitable<known_lock> read_confirmed_lock(std::shared_ptr<lock_client> cli
                                                 int most_looks = looks_for_token) {
     core::wakeup timer(*client->context().time, client->context().strand);
     for (int looks = 0;; ++looks) {
-        auto found = co_await read_lock(client, name, give_up_at);
-        const auto holders = found.line.holders(found.total);
-        if (!found.line.has_unconfirmed_before(holders) || looks >= most_looks ||
+        auto present = co_await read_lock(client, name, give_up_at);
+        const auto holders = present.line.holders(present.total);
+        if (!present.line.has_unconfirmed_before(holders) || looks >= most_looks ||
             client->now() + pause_for_token >= give_up_at)
-            co_return found;
+            co_return present;
         co_await timer.wait_until(client->now() + pause_for_token);
     }
 }
@@ -84,12 +84,12 @@ holder make_holder(const line_entry& entry, const remaining_times& leases) {
     return shown;
 }
 
-lock_info make_info(std::string name, const known_lock& found, const remaining_times& leases) {
+lock_info make_info(std::string name, const known_lock& present, const remaining_times& leases) {
     lock_info info;
     info.name = std::move(name);
-    info.permits = found.total;
-    const auto& entries = found.line.entries();
-    const auto holders = found.line.holders(found.total);
+    info.permits = present.total;
+    const auto& entries = present.line.entries();
+    const auto holders = present.line.holders(present.total);
     for (std::size_t i = 0; i < holders; ++i) {
         auto shown = make_holder(entries[i], leases);
         if (i == 0)
@@ -102,10 +102,10 @@ lock_info make_info(std::string name, const known_lock& found, const remaining_t
     return info;
 }
 
-void add_leases(const known_lock& found, std::set<std::int64_t>& leases) {
-    const auto holders = found.line.holders(found.total);
+void add_leases(const known_lock& present, std::set<std::int64_t>& leases) {
+    const auto holders = present.line.holders(present.total);
     for (std::size_t i = 0; i < holders; ++i)
-        if (found.line.entries()[i].lease != 0) leases.insert(found.line.entries()[i].lease);
+        if (present.line.entries()[i].lease != 0) leases.insert(present.line.entries()[i].lease);
 }
 
 asio::awaitable<remaining_times> read_leases(std::shared_ptr<lock_client> client,
@@ -179,11 +179,11 @@ transaction make_release(const lock_client& client, std::span<const line_entry> 
     return request;
 }
 
-std::vector<line_entry> victims_of(const known_lock& found, fencing_token expected) {
-    const auto& entries = found.line.entries();
+std::vector<line_entry> victims_of(const known_lock& present, fencing_token expected) {
+    const auto& entries = present.line.entries();
     std::vector<line_entry> victims(
         entries.begin(),
-        entries.begin() + static_cast<std::ptrdiff_t>(found.line.holders(found.total)));
+        entries.begin() + static_cast<std::ptrdiff_t>(present.line.holders(present.total)));
     if (!expected) return victims;
     const auto has_token = [&](const line_entry& each) { return each.token() == expected; };
     if (std::ranges::none_of(victims, has_token)) return {};
@@ -196,11 +196,11 @@ std::vector<line_entry> victims_of(const known_lock& found, fencing_token expect
 asio::awaitable<lock_info> inspect(std::shared_ptr<lock_client> client, std::string name) {
     const core::in_flight::guard operation(client->operations());
     const auto limit = client->try_deadline();
-    const auto found = co_await read_confirmed_lock(client, name, limit);
+    const auto present = co_await read_confirmed_lock(client, name, limit);
     std::set<std::int64_t> leases;
-    add_leases(found, leases);
+    add_leases(present, leases);
     const auto remaining = co_await read_leases(client, std::move(leases), limit);
-    co_return make_info(std::move(name), found, remaining);
+    co_return make_info(std::move(name), present, remaining);
 }
 
 asio::awaitable<std::vector<lock_info>> list(std::shared_ptr<lock_client> client,
@@ -215,14 +215,15 @@ asio::awaitable<std::vector<lock_info>> list(std::shared_ptr<lock_client> client
         const auto beginning = client->keys().line(name);
         const auto encoded = client->keys().total(name).substr(client->keys().total("").size());
         const auto total = totals.find(encoded);
-        known_lock found{lock_line(range, beginning, 0), total == totals.end() ? 0 : total->second};
-        add_leases(found, leases);
-        locks.emplace_back(name, std::move(found));
+        known_lock present{lock_line(range, beginning, 0),
+                           total == totals.end() ? 0 : total->second};
+        add_leases(present, leases);
+        locks.emplace_back(name, std::move(present));
     }
     const auto remaining = co_await read_leases(client, std::move(leases), limit);
     std::vector<lock_info> result;
-    for (const auto& [name, found] : locks)
-        result.push_back(make_info(name, found, remaining));
+    for (const auto& [name, present] : locks)
+        result.push_back(make_info(name, present, remaining));
     co_return result;
 }
 
@@ -232,9 +233,9 @@ asio::awaitable<bool> force_release(std::shared_ptr<lock_client> client, std::st
     const auto limit = client->try_deadline();
     bool has_released = false;
     for (int repetition = 0; repetition < most_release_attempts; ++repetition) {
-        const auto found =
+        const auto present =
             co_await read_confirmed_lock(client, name, limit, expected ? looks_for_token : 0);
-        auto victims = victims_of(found, expected);
+        auto victims = victims_of(present, expected);
         if (victims.empty()) co_return has_released;
         const bool is_last = victims.size() <= releases_at_once;
         if (!is_last) victims.resize(releases_at_once);

@@ -75,17 +75,6 @@ finding login_finding(const server_link& link) {
             "certificates; see the page of the backend"};
 }
 
-guarantee_row guarantees() {
-    return {.backend = "etcd",
-            .holder_crash = "holds, after the ttl, or twice the ttl if the leader changes",
-            .holder_pause = "holds for holders that stop when told",
-            .server_crash = "holds",
-            .failover = "holds, the leases begin anew",
-            .partition = "holds: a minority grants nothing",
-            .clock_jump = "holds",
-            .token = "never goes back, unless a backup is restored without --bump-revision"};
-}
-
 finding alarm_finding(const std::vector<alarm_kind>& alarms) {
     if (std::ranges::find(alarms, alarm_kind::corrupt) != alarms.end())
         return {grade::bad, "alarms", "a member's data are damaged",
@@ -119,6 +108,17 @@ asio::awaitable<void> examine_member(std::shared_ptr<lock_client> client, net::e
 }
 
 }  // namespace
+
+guarantee_row guarantees() {
+    return {.backend = "etcd",
+            .holder_crash = "holds, after the ttl, or twice the ttl if the leader changes",
+            .holder_pause = "holds for holders that stop when told",
+            .server_crash = "holds",
+            .failover = "holds for holders that stop when told",
+            .partition = "holds for holders that stop when told",
+            .clock_jump = "holds",
+            .token = "never goes back, unless a backup is restored without --bump-revision"};
+}
 
 finding version_finding(std::string_view version) {
     const auto number = parse_version(version);
@@ -154,7 +154,7 @@ asio::awaitable<examination> examine(std::shared_ptr<lock_client> client) {
     result.findings.push_back(members_finding(members.size()));
     for (const auto& each : link.servers())
         co_await examine_member(client, each, result, limit);
-    const auto alarms = read_alarms(co_await link.call(methods::alarm, alarm_request(), limit));
+    const auto alarms = read_alarms(co_await link.call(methods::alarms, alarm_request(), limit));
     result.findings.push_back(alarm_finding(alarms));
     result.findings.push_back(tls_finding(link));
     result.findings.push_back(login_finding(link));

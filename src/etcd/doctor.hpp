@@ -16,6 +16,8 @@ namespace pawl::etcd {
 
 [[nodiscard]] boost::asio::awaitable<examination> examine(std::shared_ptr<lock_client> client);
 
+// What each event does to locks and tokens.
+[[nodiscard]] guarantee_row guarantees();
 // The finding about a member's version: it may have faults that concern locks.
 [[nodiscard]] finding version_finding(std::string_view version);
 // The finding about the size of the database, in bytes, and the part of it that is in use.

@@ -3,11 +3,10 @@
 
 #include "lock_client.hpp"
 
-#include "acquire_attempt.hpp"
-
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <exception>
 #include <utility>
@@ -125,7 +124,7 @@ void lock_client::on_session_end(const std::string& session) {
         const auto& key = each.second.key;
         return key.lease->id() == session || (key.waiting && key.waiting->id() == session);
     });
-    for (auto* each : attempts_)
+    for (auto* each : listeners_)
         each->on_session_end();
     report_possible_loss();
 }
@@ -139,10 +138,20 @@ void lock_client::report_loss(std::string_view owner) {
     if (!is_closing_ && !is_forked()) context_.listener->on_loss(owner, loss_reason::forced);
 }
 
+// A later answer has a revision that is not smaller, unless a backup was restored.
 asio::awaitable<transaction_answer> lock_client::run(std::string request, time_point give_up_at) {
     throw_if_forked();
+    const auto known = revision_;
     const auto answer = co_await link_->call(methods::txn, std::move(request), give_up_at);
-    co_return read_transaction(answer);
+    auto result = read_transaction(answer);
+    revision_ = std::max(revision_, result.revision);
+    if (result.revision >= known) co_return result;
+    report_possible_loss();
+    throw error(errc::refused, link_->subject() + " has older data than before (revision " +
+                                   std::to_string(result.revision) + " after " +
+                                   std::to_string(known) +
+                                   "), so tokens would go back; restore backups with "
+                                   "--bump-revision, and start this program again.");
 }
 
 asio::awaitable<lock_line> lock_client::look(std::string beginning, time_point give_up_at) {
@@ -169,16 +178,16 @@ bool lock_client::take_guards(std::span<const core::session_ptr> leases,
                               const operation_answer* answers) {
     bool has_changed = false;
     for (std::size_t i = 0; i < leases.size(); ++i) {
-        const auto& found = answers[i].values;
-        if (found.empty()) {
+        const auto& guards = answers[i].values;
+        if (guards.empty()) {
             pool_->on_end(leases[i]);
             throw error(errc::unavailable,
                         link_->subject() +
                             ": the lease has ended; the request is repeated with "
                             "another one.");
         }
-        has_changed = has_changed || found.front().mod_revision != compared[i];
-        leases_->set_guard(leases[i]->id(), found.front().mod_revision);
+        has_changed = has_changed || guards.front().mod_revision != compared[i];
+        leases_->set_guard(leases[i]->id(), guards.front().mod_revision);
     }
     return has_changed;
 }

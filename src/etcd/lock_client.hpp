@@ -24,7 +24,14 @@
 
 namespace pawl::etcd {
 
-class acquire_attempt;
+// Is told of the end of any lease of the client.
+class session_listener {
+public:
+    virtual void on_session_end() = 0;
+
+protected:
+    ~session_listener() = default;
+};
 
 // The key of a hold or a waiter, with the leases that it may be attached to.
 struct lock_key {
@@ -88,8 +95,8 @@ public:
     [[nodiscard]] std::optional<unconfirmed_grant> find_unconfirmed(const std::string& owner) const;
     void forget_unconfirmed(const std::string& owner) { unconfirmed_.erase(owner); }
 
-    void add(acquire_attempt& attempt) { attempts_.insert(&attempt); }
-    void remove(acquire_attempt& attempt) noexcept { attempts_.erase(&attempt); }
+    void add(session_listener& listener) { listeners_.insert(&listener); }
+    void remove(session_listener& listener) noexcept { listeners_.erase(&listener); }
 
     // Of the semaphores whose totals this client has seen. 0: none.
     [[nodiscard]] std::uint32_t known_total(const std::string& name) const;
@@ -119,7 +126,8 @@ private:
     std::map<std::string, std::unique_ptr<guard_watch>, std::less<>> guard_watches_;
     std::map<std::string, unconfirmed_grant, std::less<>> unconfirmed_;  // by owner
     std::map<std::string, std::uint32_t, std::less<>> totals_;
-    std::set<acquire_attempt*> attempts_;
+    std::set<session_listener*> listeners_;
+    std::int64_t revision_ = 0;  // the latest of the store that an answer had
     bool is_closing_ = false;
 };
 

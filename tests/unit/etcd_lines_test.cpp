@@ -131,13 +131,13 @@ TEST(EtcdMessages, ATransactionInsideAnotherIsRead) {
     ASSERT_EQ(answer.answers.size(), 1U);
     EXPECT_EQ(answer.at(0).succeeded, false);
     ASSERT_EQ(answer.at(0).answers.size(), 1U);
-    const auto& found = answer.at(0).answers.front().values;
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found.front().key, "k");
-    EXPECT_EQ(found.front().value, "v");
-    EXPECT_EQ(found.front().create_revision, 5);
-    EXPECT_EQ(found.front().mod_revision, 6);
-    EXPECT_EQ(found.front().lease, 9);
+    const auto& pairs = answer.at(0).answers.front().values;
+    ASSERT_EQ(pairs.size(), 1U);
+    EXPECT_EQ(pairs.front().key, "k");
+    EXPECT_EQ(pairs.front().value, "v");
+    EXPECT_EQ(pairs.front().create_revision, 5);
+    EXPECT_EQ(pairs.front().mod_revision, 6);
+    EXPECT_EQ(pairs.front().lease, 9);
     EXPECT_THROW(static_cast<void>(answer.at(1)), error);
 }
 
@@ -181,7 +181,7 @@ TEST(EtcdErrors, EachStatusHasASentence) {
     EXPECT_EQ(reason(14, "the connection has ended"), errc::unreachable);
     EXPECT_EQ(reason(14, "etcdserver: no leader"), errc::unavailable);
     EXPECT_EQ(reason(4, "it did not answer in time"), errc::unreachable);
-    EXPECT_EQ(reason(5, "etcdserver: requested lease not found"), errc::unavailable);
+    EXPECT_EQ(reason(5, "etcdserver: requested lease not pairs"), errc::unavailable);
     EXPECT_EQ(reason(7, "etcdserver: permission denied"), errc::refused);
     EXPECT_EQ(reason(8, "etcdserver: mvcc: database space exceeded"), errc::unavailable);
     EXPECT_EQ(reason(3, "etcdserver: user name is empty", false), errc::refused);

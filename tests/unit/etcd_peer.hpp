@@ -50,9 +50,9 @@ public:
     scripted_peer& operator=(const scripted_peer&) = delete;
 
     void receive(std::string_view bytes) {
-        const auto taken = nghttp2_session_mem_recv(
+        const auto consumed = nghttp2_session_mem_recv(
             session_, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-        if (taken < 0) throw std::runtime_error(nghttp2_strerror(static_cast<int>(taken)));
+        if (consumed < 0) throw std::runtime_error(nghttp2_strerror(static_cast<int>(consumed)));
     }
     std::string take_output() {
         std::string text;

@@ -15,6 +15,9 @@
 #if PAWL_WITH_MYSQL
 #include "mysql/doctor.hpp"
 #endif
+#if PAWL_WITH_ETCD
+#include "etcd/doctor.hpp"
+#endif
 
 #include <gtest/gtest.h>
 
@@ -164,6 +167,15 @@ TEST(GuaranteesPage, HasTheRowsOfMySql) {
         const auto row = assess_sessions(state, settings, "").guarantees;
         expect_on_page(line(row, table_cell(row.failover)));
     }
+}
+
+#endif
+
+#if PAWL_WITH_ETCD
+
+TEST(GuaranteesPage, HasTheRowOfEtcd) {
+    const auto row = pawl::etcd::guarantees();
+    expect_on_page(line(row, table_cell(row.failover)));
 }
 
 #endif

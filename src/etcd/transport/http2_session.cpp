@@ -108,41 +108,41 @@ struct http2_session::callbacks {
     static ssize_t on_read(nghttp2_session*, std::int32_t number, std::uint8_t* target,
                            std::size_t size, std::uint32_t* flags, nghttp2_data_source*,
                            void* user) {
-        auto* const found = self(user).find(number);
-        if (found == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-        const auto count = std::min(size, found->to_send.size());
-        std::memcpy(target, found->to_send.data(), count);
-        found->to_send.erase(0, count);
-        if (found->to_send.empty() && found->is_last) *flags |= NGHTTP2_DATA_FLAG_EOF;
-        if (count == 0 && !found->is_last) return NGHTTP2_ERR_DEFERRED;
+        auto* const target_call = self(user).find(number);
+        if (target_call == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+        const auto count = std::min(size, target_call->to_send.size());
+        std::memcpy(target, target_call->to_send.data(), count);
+        target_call->to_send.erase(0, count);
+        if (target_call->to_send.empty() && target_call->is_last) *flags |= NGHTTP2_DATA_FLAG_EOF;
+        if (count == 0 && !target_call->is_last) return NGHTTP2_ERR_DEFERRED;
         return static_cast<ssize_t>(count);
     }
 
     static int on_header(nghttp2_session*, const nghttp2_frame* frame, const std::uint8_t* name,
                          std::size_t name_size, const std::uint8_t* value, std::size_t value_size,
                          std::uint8_t, void* user) {
-        auto* const found = self(user).find(frame->hd.stream_id);
-        if (found == nullptr) return 0;
+        auto* const target_call = self(user).find(frame->hd.stream_id);
+        if (target_call == nullptr) return 0;
         const std::string_view key(reinterpret_cast<const char*>(name), name_size);
         const std::string_view text(reinterpret_cast<const char*>(value), value_size);
         return guarded([&] {
             if (key == ":status")
-                found->http_status = number_of(text, 0);
+                target_call->http_status = number_of(text, 0);
             else if (key == "content-type")
-                found->is_grpc = text.starts_with("application/grpc");
+                target_call->is_grpc = text.starts_with("application/grpc");
             else if (key == "grpc-status")
-                found->status = std::max(0, number_of(text, 2));
+                target_call->status = std::max(0, number_of(text, 2));
             else if (key == "grpc-message")
-                found->status_text = percent_decoded(text);
+                target_call->status_text = percent_decoded(text);
         });
     }
 
     static int on_data(nghttp2_session*, std::uint8_t, std::int32_t number,
                        const std::uint8_t* bytes, std::size_t size, void* user) {
-        auto* const found = self(user).find(number);
-        if (found == nullptr) return 0;
+        auto* const target_call = self(user).find(number);
+        if (target_call == nullptr) return 0;
         return guarded([&] {
-            found->received.append(reinterpret_cast<const char*>(bytes), size);
+            target_call->received.append(reinterpret_cast<const char*>(bytes), size);
             self(user).take_messages(number);
         });
     }
@@ -154,10 +154,10 @@ struct http2_session::callbacks {
     }
 
     static int on_close(nghttp2_session*, std::int32_t number, std::uint32_t code, void* user) {
-        auto* const found = self(user).find(number);
-        if (found == nullptr) return 0;
+        auto* const target_call = self(user).find(number);
+        if (target_call == nullptr) return 0;
         return guarded([&] {
-            const auto status = found->end_status(code);
+            const auto status = target_call->end_status(code);
             self(user).end(number, status);
         });
     }
@@ -211,14 +211,14 @@ std::int32_t http2_session::begin(std::string_view path, metadata fields, call_h
 }
 
 void http2_session::send(std::int32_t number, std::string_view message, bool is_last) {
-    auto* const found = find(number);
-    if (found == nullptr || found->is_last) return;
+    auto* const target_call = find(number);
+    if (target_call == nullptr || target_call->is_last) return;
     const auto size = static_cast<std::uint32_t>(message.size());
-    found->to_send += '\0';  // not compressed
+    target_call->to_send += '\0';  // not compressed
     for (int shift = 24; shift >= 0; shift -= 8)
-        found->to_send += static_cast<char>(size >> shift & 255U);
-    found->to_send += message;
-    found->is_last = is_last;
+        target_call->to_send += static_cast<char>(size >> shift & 255U);
+    target_call->to_send += message;
+    target_call->is_last = is_last;
     nghttp2_session_resume_data(session_.get(), number);
 }
 
@@ -237,8 +237,8 @@ void http2_session::end(std::int32_t number, const call_status& status) {
 
 // A handler may cancel its call, so the call is looked up again after each message.
 void http2_session::take_messages(std::int32_t number) {
-    for (auto* found = find(number); found != nullptr; found = find(number)) {
-        const auto& bytes = found->received;
+    for (auto* target_call = find(number); target_call != nullptr; target_call = find(number)) {
+        const auto& bytes = target_call->received;
         if (bytes.size() < prefix_size) return;
         std::size_t size = 0;
         for (std::size_t i = 1; i < prefix_size; ++i)
@@ -253,8 +253,8 @@ void http2_session::take_messages(std::int32_t number) {
         }
         if (bytes.size() < prefix_size + size) return;
         const auto message = bytes.substr(prefix_size, size);
-        found->received.erase(0, prefix_size + size);
-        found->receiver->on_message(message);
+        target_call->received.erase(0, prefix_size + size);
+        target_call->receiver->on_message(message);
     }
 }
 
@@ -265,12 +265,12 @@ bool http2_session::receive(std::string_view bytes) {
     else if (!is_greeted_ && bytes.starts_with("\x15\x03"))
         failure_ = "this port speaks TLS";
     if (!failure_.empty()) return false;
-    const auto taken = nghttp2_session_mem_recv(
+    const auto consumed = nghttp2_session_mem_recv(
         session_.get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
     // After an error of the protocol, nghttp2 itself sends a GOAWAY and wants to read no more.
-    if (taken < 0)
+    if (consumed < 0)
         failure_ = is_greeted_ ? std::string("it broke the rules of HTTP/2: ") +
-                                     nghttp2_strerror(static_cast<int>(taken))
+                                     nghttp2_strerror(static_cast<int>(consumed))
                                : "it does not speak HTTP/2";
     else if (nghttp2_session_want_read(session_.get()) == 0 && !is_draining_)
         failure_ = is_greeted_ ? "it broke the rules of HTTP/2" : "it does not speak HTTP/2";

@@ -24,7 +24,7 @@ inline constexpr std::string_view lease_keep_alive = "/etcdserverpb.Lease/LeaseK
 inline constexpr std::string_view lease_time_to_live = "/etcdserverpb.Lease/LeaseTimeToLive";
 inline constexpr std::string_view authenticate = "/etcdserverpb.Auth/Authenticate";
 inline constexpr std::string_view status = "/etcdserverpb.Maintenance/Status";
-inline constexpr std::string_view alarm = "/etcdserverpb.Maintenance/Alarm";
+inline constexpr std::string_view alarms = "/etcdserverpb.Maintenance/Alarm";
 inline constexpr std::string_view member_list = "/etcdserverpb.Cluster/MemberList";
 }  // namespace methods
 
