@@ -174,6 +174,21 @@ void etcd_cluster::kill9(std::size_t index) {
 
 void etcd_cluster::start(std::size_t index) { launch(index); }
 
+void etcd_cluster::restore_backup(const std::function<void()>& later) {
+    const auto backup = folder_.file("backup");
+    etcdctl({"snapshot", "save", backup});
+    later();
+    kill9(0);
+    const auto data = folder_.file("data0");
+    std::filesystem::remove_all(data);
+    etcdctl({"snapshot", "restore", backup, "--name=m0", "--data-dir=" + data,
+             "--initial-cluster=" + initial_cluster(),
+             "--initial-advertise-peer-urls=http://127.0.0.1:" +
+                 std::to_string(members_[0]->peer_port)});
+    start(0);
+    wait_until_ready(0);
+}
+
 void etcd_cluster::freeze(std::size_t index) {
     members_[index]->is_frozen = true;
     members_[index]->process->stop();

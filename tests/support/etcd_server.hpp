@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,8 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
     [[nodiscard]] std::uint16_t port(std::size_t index = 0) const { return members_[index]->port; }
+    // Of the first member, for the other members.
+    [[nodiscard]] std::uint16_t peer_port() const { return members_[0]->peer_port; }
     // etcd://127.0.0.1:PORT,… of all members, followed by `more`.
     [[nodiscard]] std::string url(const std::string& more = {}) const;
     // Of one member.
@@ -47,6 +50,8 @@ public:
     void thaw(std::size_t index);
     // Waits until this member serves clients again.
     void wait_until_ready(std::size_t index);
+    // Of one member: makes a backup, calls `later`, and starts the member from the backup.
+    void restore_backup(const std::function<void()>& later);
     // The member that leads; throws std::runtime_error if there is none.
     [[nodiscard]] std::size_t leader() const;
 
