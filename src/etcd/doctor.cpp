@@ -80,7 +80,7 @@ finding alarm_finding(const std::vector<alarm_kind>& alarms) {
         return {grade::bad, "alarms", "a member's data are damaged",
                 "replace the member as etcd's manual says"};
     if (std::ranges::find(alarms, alarm_kind::no_space) != alarms.end())
-        return {grade::bad, "alarms", "the database is full, so no lock is granted",
+        return {grade::bad, "alarms", "the database is full, so new clients get no lock",
                 "compact and defragment it, raise the quota, and run `etcdctl alarm disarm`"};
     return {grade::good, "alarms", "none", ""};
 }
@@ -138,7 +138,7 @@ finding size_finding(std::int64_t size, std::int64_t in_use) {
     const auto fact = megabytes(size) + ", of which " + megabytes(in_use) + " are in use";
     if (size > (std::int64_t{1536} << 20))
         return {grade::warning, "database", fact,
-                "at the quota, 2 GB by default, no lock is granted; set "
+                "at the quota, 2 GB by default, new clients get no lock; set "
                 "--auto-compaction-retention and defragment"};
     return {grade::good, "database", fact, ""};
 }

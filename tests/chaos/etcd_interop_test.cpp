@@ -83,9 +83,11 @@ TEST(EtcdctlLock, ALongerNameIsAnotherLock) {
     shared_cluster fixture;
     client locks = fixture.client_with(layout);
     auto longer = locks.acquire("it/part", {.ttl = 5s, .wait = patience});
-    EXPECT_TRUE(locks.try_acquire("it", {.ttl = 5s}).owns_lock());
-    const auto all = locks.list("it");
-    EXPECT_EQ(all.size(), 1U);
+    auto shorter = locks.try_acquire("it", {.ttl = 5s});
+    EXPECT_TRUE(shorter.owns_lock());
+    EXPECT_EQ(locks.list("it").size(), 2U);
+    EXPECT_EQ(shorter.release(), release_result::released);
+    EXPECT_EQ(locks.list("it").size(), 1U);
 }
 
 // The token of `etcdctl lock` follows the same rule.
@@ -97,7 +99,7 @@ TEST(EtcdctlLock, TokensGrowOverBothPrograms) {
         auto lock = locks.acquire("it", {.ttl = 5s, .wait = patience});
         EXPECT_GT(lock.token(), newest);
         EXPECT_EQ(lock.release(), release_result::released);
-        auto other = fixture.etcdctl({"lock", "it", "sh", "-c", "echo $ETCD_LOCK_REV"});
+        auto other = fixture.etcdctl({"lock", "it", "--", "sh", "-c", "echo $ETCD_LOCK_REV"});
         const auto line = other.read_line(30s);
         ASSERT_TRUE(line);
         newest = pawl::fencing_token(std::stoull(*line));

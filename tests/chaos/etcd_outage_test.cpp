@@ -149,8 +149,8 @@ TEST(EtcdOutage, AWaiterOutlivesACompaction) {
     EXPECT_GT(next.get().token(), lock.token());
 }
 
-//   the database reaches its quota: acquires are refused with the reason, renewals and the release
-//   go on
+//   the database reaches its quota: a client with a lease goes on, also with a hand-off; a new one
+//   is refused with the reason
 TEST(EtcdOutage, AFullStoreReleasesAndRenews) {
     etcd_fixture fixture({.arguments = {"--quota-backend-bytes=400000"}});
     client locks = fixture.client_with();
@@ -165,10 +165,17 @@ TEST(EtcdOutage, AFullStoreReleasesAndRenews) {
         }
     }
     ASSERT_TRUE(is_full);
-    const auto failed = fixture.failure_of([&] { (void)locks.try_acquire("other", {.ttl = 5s}); });
+    client fresh = fixture.client_with();
+    const auto failed = fixture.failure_of([&] { (void)fresh.try_acquire("other", {.ttl = 5s}); });
     EXPECT_TRUE(says(failed, errc::unavailable, "is full"));
     lock.renew();
+    auto next = std::async(std::launch::async,
+                           [&] { return locks.acquire("it", {.ttl = 5s, .wait = patience}); });
+    ASSERT_TRUE(etcd_fixture::has_waiter(locks, "it"));
     EXPECT_EQ(lock.release(), release_result::released);
+    auto handed_over = next.get();
+    handed_over.renew();
+    EXPECT_EQ(handed_over.release(), release_result::released);
     const auto report = locks.examine();
     EXPECT_TRUE(std::ranges::any_of(report.findings, [](const pawl::finding& each) {
         return each.topic == "alarms" && each.level == pawl::finding::grade::bad;

@@ -6,6 +6,7 @@
 
 #include <support/certificates.hpp>
 #include <support/redis_server.hpp>
+#include <support/resp.hpp>
 #include <support/temp_folder.hpp>
 
 namespace {
@@ -43,7 +44,7 @@ TEST(EtcdTls, TheServerIsVerified) {
     EXPECT_TRUE(says(fixture.failure_at(fixture.cluster.url("?ca=" + files.file("other.crt"))),
                      errc::refused, "certificate"));
     const auto plain = "etcd://127.0.0.1:" + std::to_string(fixture.cluster.port());
-    EXPECT_TRUE(says(fixture.failure_at(plain), errc::protocol, "etcds"));
+    EXPECT_TRUE(says(fixture.failure_at(plain), errc::unreachable, "etcds in place of etcd"));
 }
 
 TEST(EtcdTls, AClientCertificateIsWanted) {
@@ -117,16 +118,18 @@ TEST(EtcdUsers, APasswordIsNotNeededWhereNobodyAsks) {
 }
 
 TEST(EtcdStrangers, OtherPortsAreNamed) {
-    etcd_fixture fixture;
+    const auto metrics = support::free_port();
+    etcd_fixture fixture(
+        {.arguments = {"--listen-metrics-urls=http://127.0.0.1:" + std::to_string(metrics)}});
     const auto at = [](std::uint16_t port) { return "etcd://127.0.0.1:" + std::to_string(port); };
-    EXPECT_TRUE(says(fixture.failure_at(at(fixture.cluster.peer_port())), errc::protocol,
-                     "is not etcd's port for clients"));
+    EXPECT_TRUE(says(fixture.failure_at(at(metrics)), errc::protocol,
+                     "is not etcd's port for clients: it speaks HTTP/1.1"));
     const support::redis_server redis;
     EXPECT_TRUE(says(fixture.failure_at(at(redis.port())), errc::protocol,
                      "is not etcd's port for clients"));
     EXPECT_TRUE(says(fixture.failure_at(at(1)), errc::unreachable, "check host and port"));
     const auto with_tls = "etcds://127.0.0.1:" + std::to_string(fixture.cluster.port());
-    EXPECT_TRUE(says(fixture.failure_at(with_tls), errc::protocol, "etcd in place of etcds"));
+    EXPECT_TRUE(says(fixture.failure_at(with_tls), errc::unreachable, "etcd in place of etcds"));
     const auto too_short =
         fixture.failure_of([&] { (void)fixture.client_with().try_acquire("it", {.ttl = 1s}); });
     EXPECT_TRUE(says(too_short, errc::bad_option, "2 s"));

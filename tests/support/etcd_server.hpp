@@ -36,8 +36,6 @@ public:
 
     [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
     [[nodiscard]] std::uint16_t port(std::size_t index = 0) const { return members_[index]->port; }
-    // Of the first member, for the other members.
-    [[nodiscard]] std::uint16_t peer_port() const { return members_[0]->peer_port; }
     // etcd://127.0.0.1:PORT,… of all members, followed by `more`.
     [[nodiscard]] std::string url(const std::string& more = {}) const;
     // Of one member.

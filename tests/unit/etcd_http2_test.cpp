@@ -177,8 +177,11 @@ TEST(EtcdHttp2Stranger, AnotherProtocolIsNamed) {
     EXPECT_FALSE(over_tls.receive("\x15\x03\x01"));
     EXPECT_EQ(over_tls.failure(), "this port speaks TLS");
     http2_session other("db:2379", false);
-    EXPECT_FALSE(other.receive("-ERR unknown command, and more than nine bytes\r\n"));
-    EXPECT_FALSE(other.is_greeted());
+    static_cast<void>(other.receive("-ERR unknown command, and more than nine bytes\r\n"));
+    std::string farewell;
+    other.take_output(farewell);
+    EXPECT_TRUE(other.is_over());
+    EXPECT_EQ(other.failure(), "it does not speak HTTP/2");
 }
 
 TEST(EtcdHttp2Stranger, TheEndOfTheConnectionEndsAllCalls) {

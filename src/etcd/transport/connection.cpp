@@ -9,6 +9,7 @@
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
+#include <boost/asio/ssl/error.hpp>
 #include <boost/asio/write.hpp>
 
 #include <sys/socket.h>
@@ -117,9 +118,12 @@ asio::awaitable<error_code> connection::read() {
             is_valid = session_.receive({buffer.data(), size});
         }
         flush();
-        if (!is_valid) co_return asio::error::no_protocol_option;
+        if (is_valid && !session_.is_over()) continue;
+        ec = asio::error::no_protocol_option;
+        break;
     }
-    co_return ec ? ec : asio::error::operation_aborted;
+    ended_by_ = ec ? ec : asio::error::operation_aborted;
+    co_return ended_by_;
 }
 
 // Within `receive`, it is `read` that flushes: nghttp2 must not be asked for its output then.
@@ -172,6 +176,14 @@ void connection::close_socket() noexcept {
 
 std::optional<error> connection::explain_end(const error_code& reason,
                                              const std::string& subject) const {
+    const bool was_cut = reason == asio::error::eof || reason == asio::error::connection_reset ||
+                         reason == asio::ssl::error::stream_truncated;
+    if (was_cut && !session_.is_greeted())
+        return error(errc::unreachable,
+                     subject + " closed the connection without an answer; check host and port (" +
+                         (tls_ ? "a port without TLS wants etcd in place of etcds"
+                               : "a port with TLS wants etcds in place of etcd") +
+                         ").");
     if (session_.failure() == "this port speaks TLS")
         return error(errc::protocol, subject +
                                          ": this port speaks TLS; write etcds in place of "

@@ -57,6 +57,8 @@ public:
     // How many times bytes of the server have come.
     [[nodiscard]] std::uint64_t arrivals() const noexcept { return arrivals_; }
     [[nodiscard]] const net::endpoint& server() const noexcept { return server_; }
+    // Why `read` has ended.
+    [[nodiscard]] const boost::system::error_code& ended_by() const noexcept { return ended_by_; }
     // The problem of TLS or of the protocol that ended the connection, if there was one.
     [[nodiscard]] std::optional<error> explain_end(const boost::system::error_code& reason,
                                                    const std::string& subject) const;
@@ -91,6 +93,7 @@ private:
     bool is_over_ = false;
     bool lacks_http2_ = false;  // the server's TLS does not offer it
     std::uint64_t arrivals_ = 0;
+    boost::system::error_code ended_by_;
 };
 
 }  // namespace pawl::etcd

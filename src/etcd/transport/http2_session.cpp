@@ -267,14 +267,20 @@ bool http2_session::receive(std::string_view bytes) {
     if (!failure_.empty()) return false;
     const auto consumed = nghttp2_session_mem_recv(
         session_.get(), reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-    // After an error of the protocol, nghttp2 itself sends a GOAWAY and wants to read no more.
     if (consumed < 0)
         failure_ = is_greeted_ ? std::string("it broke the rules of HTTP/2: ") +
                                      nghttp2_strerror(static_cast<int>(consumed))
                                : "it does not speak HTTP/2";
-    else if (nghttp2_session_want_read(session_.get()) == 0 && !is_draining_)
-        failure_ = is_greeted_ ? "it broke the rules of HTTP/2" : "it does not speak HTTP/2";
     return failure_.empty();
+}
+
+bool http2_session::is_over() {
+    auto* const session = session_.get();
+    if (nghttp2_session_want_read(session) != 0 || nghttp2_session_want_write(session) != 0)
+        return !failure_.empty();
+    if (failure_.empty() && !is_draining_)
+        failure_ = is_greeted_ ? "it broke the rules of HTTP/2" : "it does not speak HTTP/2";
+    return true;
 }
 
 void http2_session::take_output(std::string& target) {

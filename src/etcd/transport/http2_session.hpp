@@ -65,6 +65,9 @@ public:
 
     // Takes the server's bytes. False: they are not HTTP/2, or the connection is over.
     [[nodiscard]] bool receive(std::string_view bytes);
+    // True: nothing more is to be read or sent. After an error of the protocol, nghttp2 sends a
+    // GOAWAY and wants no more.
+    [[nodiscard]] bool is_over();
     // Appends the bytes that are to be sent.
     void take_output(std::string& target);
     // Ends all calls, as when the connection has ended.
@@ -75,7 +78,7 @@ public:
     [[nodiscard]] bool has_calls() const noexcept { return !calls_.empty(); }
     // The server has answered as HTTP/2 does.
     [[nodiscard]] bool is_greeted() const noexcept { return is_greeted_; }
-    // Why `receive` was false, for messages.
+    // Why the session is over, for messages; empty after a GOAWAY of the server.
     [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
 
 private:

@@ -239,7 +239,8 @@ asio::awaitable<void> server_link::check_member(std::shared_ptr<connection> used
     const auto result = co_await first.run(methods::status, {}, {}, give_up_at);
     const auto name = subject_of(used->server());
     if (result.status.code != call_status::ok) {
-        if (const auto explained = used->explain_end({}, name)) throw error(*explained);
+        if (const auto explained = used->explain_end(used->ended_by(), name))
+            throw error(*explained);
         throw error(to_error(result.status, name, has_login_));
     }
     check_status(read_status(result.answer), name);
