@@ -62,6 +62,20 @@ pawl_backend(mysql
     DEBIAN_TESTS mariadb-server-core mariadb-client-core galera-4
     CONAN "mariadb-connector-c/[>=3.3]")
 
+pawl_backend(etcd
+    TITLE "Locks in etcd"
+    URLS etcd://HOST etcds://HOST
+    NAMESPACES etcd
+    EXPORTS etcd::at etcd::parse
+    PARTS net
+    PACKAGE Nghttp2
+    LIBRARIES Nghttp2::Nghttp2
+    HEADERS protozero/pbf_reader.hpp
+    PKG_CONFIG libnghttp2
+    DEBIAN libnghttp2-dev libprotozero-dev
+    DEBIAN_TESTS etcd-server etcd-client
+    CONAN "libnghttp2/[>=1.43]" "protozero/[>=1.7]")
+
 pawl_backend(consul
     TITLE "Locks in Consul"
     URLS consul://HOST consuls://HOST

@@ -51,6 +51,7 @@ install(FILES
     ${PROJECT_BINARY_DIR}/generated/pawl-config-version.cmake
     ${CMAKE_CURRENT_LIST_DIR}/pawl_find_boost.cmake
     ${CMAKE_CURRENT_LIST_DIR}/FindMariaDB.cmake
+    ${CMAKE_CURRENT_LIST_DIR}/FindNghttp2.cmake
     DESTINATION ${config_folder} COMPONENT package)
 
 install(CODE "

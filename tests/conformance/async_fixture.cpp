@@ -3,6 +3,11 @@
 
 #include "async_fixture.hpp"
 
+#if PAWL_WITH_ETCD
+#include <support/etcd_server.hpp>
+
+#include <pawl/etcd.hpp>
+#endif
 #include <support/redis_server.hpp>
 #include <support/temp_folder.hpp>
 
@@ -26,11 +31,25 @@ pawl::service sqlite_service() {
     return pawl::sqlite::at({.path = folder.file(std::to_string(++number) + ".db")});
 }
 
+#if PAWL_WITH_ETCD
+
+// One server for all tests of the program, and a namespace for each.
+pawl::service etcd_service() {
+    static const support::etcd_cluster cluster;
+    static int number = 0;
+    return pawl::etcd::at(cluster.url("?namespace=test" + std::to_string(++number)));
+}
+
+#endif
+
 }  // namespace
 
 std::vector<service_under_test> async_services() {
     return {{"Memory", [] { return pawl::memory::at(); }},
             {"Sqlite", sqlite_service},
+#if PAWL_WITH_ETCD
+            {"Etcd", etcd_service},
+#endif
             {"Redis", redis_service}};
 }
 

@@ -28,7 +28,7 @@ struct service_under_test {
 };
 inline void PrintTo(const service_under_test& tested, std::ostream* out) { *out << tested.name; }
 
-// Memory, SQLite and Redis.
+// Memory, SQLite, etcd and Redis.
 [[nodiscard]] std::vector<service_under_test> async_services();
 
 inline constexpr pawl::lock_options with_wait{.ttl = std::chrono::seconds(60),

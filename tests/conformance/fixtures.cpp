@@ -9,6 +9,11 @@
 #include "service_fixture.hpp"
 
 #include <support/cluster_group.hpp>
+#if PAWL_WITH_ETCD
+#include <support/etcd_server.hpp>
+
+#include <pawl/etcd.hpp>
+#endif
 #include <support/redis_server.hpp>
 #include <support/sentinel_group.hpp>
 #include <support/temp_folder.hpp>
@@ -213,6 +218,37 @@ test_service new_redlock_service(const std::string& options) {
             .owned = owned};
 }
 
+#if PAWL_WITH_ETCD
+
+// A cluster of three members for the program, and a namespace for each test.
+test_service new_etcd_service() {
+    static const auto cluster =
+        std::make_shared<support::etcd_cluster>(support::etcd_options{.members = 3});
+    static int count = 0;
+    const auto url = cluster->url("?namespace=test" + std::to_string(++count));
+    const auto restart = [] {
+        for (std::size_t i = 0; i < cluster->size(); ++i)
+            cluster->kill9(i);
+        for (std::size_t i = 0; i < cluster->size(); ++i)
+            cluster->start(i);
+        for (std::size_t i = 0; i < cluster->size(); ++i)
+            cluster->wait_until_ready(i);
+    };
+    return {.target = pawl::etcd::at(url), .url = url, .restart = restart, .owned = cluster};
+}
+
+constexpr capabilities etcd_capabilities() {
+    capabilities all;
+    all.loss_is_pushed = all.survives_failover = true;
+    all.shared = all.permits = all.strictly_fair = all.downgrades = true;
+    all.acquire_batch = true;
+    all.least_ttl = std::chrono::seconds(2);
+    all.ttl_granularity = std::chrono::seconds(1);
+    return all;
+}
+
+#endif
+
 constexpr capabilities redis_capabilities() {
     capabilities all;
     all.loss_is_pushed = true;
@@ -327,6 +363,10 @@ std::vector<backend> all_backends() {
         redis_backend("Redisson", "?layout=redisson", redisson_capabilities(false)),
         redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                       redisson_capabilities(true))};
+#if PAWL_WITH_ETCD
+    all.push_back(
+        {"Etcd", std::make_shared<service_fixture>(new_etcd_service, etcd_capabilities())});
+#endif
     for (auto& each : lease_databases())
         all.push_back(std::move(each));
     return all;

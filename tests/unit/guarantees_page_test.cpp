@@ -18,6 +18,9 @@
 #if PAWL_WITH_CONSUL
 #include "consul/doctor.hpp"
 #endif
+#if PAWL_WITH_ETCD
+#include "etcd/doctor.hpp"
+#endif
 
 #include <gtest/gtest.h>
 
@@ -176,6 +179,15 @@ TEST(GuaranteesPage, HasTheRowsOfMySql) {
         const auto row = assess_sessions(state, settings, "").guarantees;
         expect_on_page(line(row, table_cell(row.failover)));
     }
+}
+
+#endif
+
+#if PAWL_WITH_ETCD
+
+TEST(GuaranteesPage, HasTheRowOfEtcd) {
+    const auto row = pawl::etcd::guarantees();
+    expect_on_page(line(row, table_cell(row.failover)));
 }
 
 #endif
