@@ -62,6 +62,18 @@ pawl_backend(mysql
     DEBIAN_TESTS mariadb-server-core mariadb-client-core galera-4
     CONAN "mariadb-connector-c/[>=3.3]")
 
+pawl_backend(zookeeper
+    TITLE "Locks in ZooKeeper"
+    URLS zookeeper://HOST zookeepers://HOST
+    NAMESPACES zookeeper
+    EXPORTS zookeeper::at zookeeper::parse
+    PARTS net
+    PACKAGE OpenSSL
+    LIBRARIES OpenSSL::SSL OpenSSL::Crypto
+    PKG_CONFIG openssl
+    DEBIAN libssl-dev
+    CONAN "openssl/[>=3 <4]")
+
 pawl_backend(memory
     TITLE "Locks in the memory of one process"
     URLS memory:
