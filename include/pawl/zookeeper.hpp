@@ -37,6 +37,8 @@ struct options {
     // The node below which the locks are, such as "/app/locks": a lock NAME is at ROOT/NAME. It
     // must exist, except for "/pawl", which the first use makes.
     std::string root = "/pawl";
+    // True: the first use makes a missing root, with the nodes above it.
+    bool make_root = false;
     // A login of ZooKeeper's scheme "digest". New nodes then belong to it, and nobody else may
     // read or change them: all users of a lock need the same login. Empty: everybody may.
     std::string user{};

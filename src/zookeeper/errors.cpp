@@ -106,7 +106,7 @@ error numbers_error(const std::string& path) {
 error root_error(const client_settings& settings) {
     return {errc::bad_option, settings.description + " has no node " + settings.root +
                                   "; create it (in zkCli.sh: create " + settings.root +
-                                  "), or correct the path in the URL."};
+                                  "), add make_root=yes to the URL, or correct its path."};
 }
 
 }  // namespace pawl::zookeeper

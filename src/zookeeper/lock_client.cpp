@@ -81,7 +81,8 @@ asio::awaitable<void> lock_client::make_node(std::shared_ptr<session> used, std:
     std::vector<std::string> missing{std::move(path)};
     while (!missing.empty()) {
         const auto& next = missing.back();
-        const bool is_root = next == settings_->root;
+        // The root and those above it stay when they are empty.
+        const bool is_root = next.size() <= settings_->root.size();
         if (next == "/" || (is_root && !settings_->makes_root)) throw root_error(*settings_);
         const auto creation =
             is_root ? create_request(next, "", node_rights::everybody, node_kind::persistent)

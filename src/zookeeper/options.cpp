@@ -22,7 +22,7 @@ constexpr core::duration_range timeouts{1ms, 10min, "1ms to 10min"};
 constexpr core::duration_range session_lengths{1s, 24h, "1s to 24h"};
 constexpr std::string_view tls_scheme = "zookeepers://";
 constexpr std::string_view names =
-    "object, tick, max_session, connect_timeout, password_file, password_env and, with "
+    "make_root, object, tick, max_session, connect_timeout, password_file, password_env and, with "
     "zookeepers://, ca, cert, cert_key, cert_key_password_file, cert_key_password_env, verify and "
     "tls_name";
 
@@ -46,6 +46,8 @@ void apply_option(options& target, const std::string& name, const std::string& v
     if (net::apply_tls_option(target.tls, "", name, value, net::advice_to_use(tls_scheme))) return;
     if (name == "object") {
         target.object = parse_object(value);
+    } else if (name == "make_root") {
+        target.make_root = net::parse_yes_no(name, value);
     } else if (name == "tick") {
         target.tick = core::parse_duration_option(name, value, ticks);
     } else if (name == "max_session") {

@@ -132,8 +132,8 @@ examination examination_of(const std::vector<server_state>& servers,
     result.findings.push_back(ensemble_finding(servers));
     result.findings.push_back(tls_finding(settings));
     result.findings.push_back(login_finding(settings));
-    result.guarantees = {.backend = "zookeeper",
-                         .holder_crash = "holds, after the ttl and up to 3 ticks",
+    result.guarantees = {.backend = "ZooKeeper",
+                         .holder_crash = "holds, after the ttl and up to 3.5 ticks",
                          .holder_pause = "holds for holders that stop when told",
                          .server_crash = "holds",
                          .failover = "holds",

@@ -33,7 +33,7 @@ client_settings::client_settings(const options& given)
       tick(given.tick),
       connect_timeout(given.connect_timeout),
       root(given.root),
-      makes_root(given.root == options().root),
+      makes_root(given.make_root || given.root == options().root),
       object(given.object),
       supported(capabilities_of(given)),
       description("ZooKeeper at ") {

@@ -6,6 +6,7 @@
 #include "coarse_service.hpp"
 #include "database_fixtures.hpp"
 #include "service_fixture.hpp"
+#include "zookeeper_fixtures.hpp"
 
 #include <support/cluster_group.hpp>
 #include <support/redis_server.hpp>
@@ -308,6 +309,8 @@ std::vector<backend> all_backends() {
         redis_backend("RedissonReadWrite", "?layout=redisson&object=readwrite",
                       redisson_capabilities(true))};
     for (auto& each : lease_databases())
+        all.push_back(std::move(each));
+    for (auto& each : zookeeper_backends())
         all.push_back(std::move(each));
     return all;
 }

@@ -15,6 +15,9 @@
 #if PAWL_WITH_MYSQL
 #include "mysql/doctor.hpp"
 #endif
+#if PAWL_WITH_ZOOKEEPER
+#include "zookeeper/server_state.hpp"
+#endif
 
 #include <gtest/gtest.h>
 
@@ -164,6 +167,16 @@ TEST(GuaranteesPage, HasTheRowsOfMySql) {
         const auto row = assess_sessions(state, settings, "").guarantees;
         expect_on_page(line(row, table_cell(row.failover)));
     }
+}
+
+#endif
+
+#if PAWL_WITH_ZOOKEEPER
+
+TEST(GuaranteesPage, HasTheRowOfZooKeeper) {
+    const pawl::zookeeper::client_settings settings{pawl::zookeeper::options()};
+    const auto row = pawl::zookeeper::examination_of({}, settings).guarantees;
+    expect_on_page(line(row, table_cell(row.failover)));
 }
 
 #endif
