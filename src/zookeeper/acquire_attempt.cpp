@@ -99,7 +99,8 @@ core::lock_share acquire_attempt::own_share() const noexcept {
 }
 
 asio::awaitable<void> acquire_attempt::acquire() {
-    const auto timeout = client_->settings().session_timeout(requested_.ttl);
+    const auto timeout = client_->settings().session_timeout(
+        std::min(requested_.ttl, client_->settings().waiting_ttl()));
     used_ = co_await client_->sessions().get(timeout, request_limit());
     if (is_abandoned_) co_return;
     co_await create();
@@ -130,7 +131,7 @@ asio::awaitable<bool> acquire_attempt::create_once() {
         used_->send(create_request(prefix, client_->data_text(0), client_->settings().rights(),
                                    node_kind::ephemeral_sequential));
     is_sent_ = true;
-    const auto children = used_->send(get_children_request(lock_path_, false));
+    const auto children = used_->send(get_children_request(lock_path_, false), false);
     std::string lost;
     try {
         const auto answer = co_await used_->wait(created, limit);
@@ -181,7 +182,7 @@ asio::awaitable<void> acquire_attempt::look() {
     for (;;) {
         co_await used_->ready(limit);
         try {
-            if (!has_changed_) static_cast<void>(used_->send(sync_request(lock_path_)));
+            if (!has_changed_) static_cast<void>(used_->send(sync_request(lock_path_), false));
             has_changed_ = false;
             const auto children = used_->send(get_children_request(lock_path_, false));
             const auto all = co_await used_->wait(children, limit);
@@ -203,7 +204,10 @@ asio::awaitable<void> acquire_attempt::look_at_total() {
         const auto asked = get_data_request(path, true);
         const auto answer = co_await used_->ask(asked, limit);
         if (answer.code == reply_code::ok) {
-            total_ = core::check_total(requested_, number_in(read_data(answer).data));
+            // The claim's total counts for its first look: `resize` may change it.
+            auto compared = requested_;
+            if (total_ != 0) compared.total_permits = 0;
+            total_ = core::check_total(compared, number_in(read_data(answer).data));
             co_return;
         }
         used_->watches().remove(watch_kind::data, path);

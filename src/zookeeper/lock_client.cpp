@@ -117,7 +117,8 @@ grant lock_client::add_hold(const claim& requested, const std::shared_ptr<sessio
     made.deadline = deadline_of(*used, asked_at, requested.ttl);
     made.token = token;
     made.stored_value = held->path;
-    made.needs_renewal = made.deadline < now() + requested.ttl / 2;
+    held->must_move = requested.ttl > settings_->waiting_ttl();
+    made.needs_renewal = held->must_move || made.deadline < now() + requested.ttl / 2;
     holds_.emplace(requested.owner, held);
     if (!is_phase_stored)
         asio::co_spawn(context_.strand, store_phase(shared_from_this(), held), asio::detached);
@@ -209,6 +210,11 @@ asio::awaitable<release_result> lock_client::release(const hold& requested) {
             const bool is_first = !std::exchange(was_sent, true);
             const auto answer = co_await held->used->wait(sent, limit);
             if (answer.code == reply_code::ok) co_return release_result::released;
+            if (answer.code == reply_code::no_node && !held->next_path.empty()) {
+                const auto moved = remove_request(held->next_path);
+                const auto end = co_await held->used->ask(moved, limit);
+                if (end.code == reply_code::ok) co_return release_result::released;
+            }
             if (answer.code == reply_code::no_node && is_first)
                 co_return release_result::taken_over;
             if (answer.code == reply_code::no_node) co_return release_result::unknown;
@@ -276,14 +282,69 @@ asio::awaitable<void> lock_client::renew(renewal_batch& batch) {
             continue;
         }
         limit = std::max(limit, each.useful_until);
-        parts[position->second->used].push_back(i);
+        if (position->second->must_move) {
+            ++round->unanswered;
+            asio::co_spawn(context_.strand, move(shared_from_this(), position->second, round, i),
+                           asio::detached);
+        } else {
+            parts[position->second->used].push_back(i);
+        }
     }
-    round->unanswered = parts.size();
+    round->unanswered += parts.size();
     for (const auto& [used, indexes] : parts)
         asio::co_spawn(context_.strand, prove(shared_from_this(), used, round, indexes),
                        asio::detached);
     while (round->unanswered > 0 && now() < limit)
         co_await round->done.wait_until(limit);
+}
+
+// The renewal of a grant whose node has the session of waiters: the session of its ttl creates a
+// node with the same number, and removes the first one in the same step.
+asio::awaitable<void> lock_client::move(std::shared_ptr<lock_client> self, hold_ptr held,
+                                        std::shared_ptr<renewal_round> round, std::size_t index) {
+    const core::in_flight::guard operation(self->operations_);
+    try {
+        const auto wanted = round->batch->renewals()[index];
+        const auto ttl = wanted.held->claim.ttl;
+        const auto target = co_await self->sessions_->get(self->settings_->session_timeout(ttl),
+                                                          wanted.useful_until);
+        const auto asked_at = self->now();
+        const bool is_moved =
+            !held->must_move || co_await self->move_node(held, target, wanted.useful_until);
+        if (is_moved) co_await self->prove_session(target, wanted.useful_until);
+        if (round->batch != nullptr) {
+            if (is_moved && self->holds_.contains(held->owner))
+                round->batch->settle(index, renewal::outcome::extended,
+                                     self->deadline_of(*target, asked_at, wanted.ttl));
+            else
+                round->batch->settle(index, renewal::outcome::refused);
+        }
+        if (!is_moved) self->holds_.erase(held->owner);
+    } catch (const std::exception&) {}  // unknown
+    --round->unanswered;
+    round->done.notify();
+}
+
+asio::awaitable<bool> lock_client::move_node(hold_ptr held, std::shared_ptr<session> target,
+                                             time_point give_up_at) {
+    const auto old_path = held->path;
+    const auto path = parent_of(old_path) + "/" + as_moved(node_of(old_path));
+    const held_node::changing guard(*held);
+    held->next_path = path;
+    const auto step =
+        replace_request(path, data_text(held->token.value()), settings_->rights(), old_path);
+    const auto answer = co_await target->ask(step, give_up_at);
+    const auto code = read_multi(answer);
+    if (code == reply_code::no_node) co_return false;
+    // An earlier request, whose answer was lost, has made it.
+    if (code != reply_code::ok && code != reply_code::node_exists)
+        throw reply_error(code, *settings_, old_path);
+    held->path = path;
+    held->used = target;
+    held->must_move = false;
+    // It was released meanwhile.
+    if (!holds_.contains(held->owner)) undo_in_background(target, path, {}, held->owner);
+    co_return true;
 }
 
 asio::awaitable<void> lock_client::prove(std::shared_ptr<lock_client> self,
@@ -347,14 +408,7 @@ asio::awaitable<std::optional<grant>> lock_client::downgrade(const hold& request
 
 asio::awaitable<bool> lock_client::replace_node(hold_ptr held, std::string reader_path,
                                                 time_point give_up_at) {
-    struct changing {
-        held_node& held;
-        explicit changing(held_node& changed) : held(changed) { held.is_changing = true; }
-        ~changing() {
-            held.is_changing = false;
-            held.is_watched = false;
-        }
-    } const guard(*held);
+    const held_node::changing guard(*held);
     const auto step = replace_request(reader_path, data_text(held->token.value()),
                                       settings_->rights(), held->path);
     const auto answer = co_await held->used->ask(step, give_up_at);

@@ -86,6 +86,11 @@ private:
                                               std::shared_ptr<session> used,
                                               std::shared_ptr<renewal_round> round,
                                               std::vector<std::size_t> indexes);
+    static boost::asio::awaitable<void> move(std::shared_ptr<lock_client> self, hold_ptr held,
+                                             std::shared_ptr<renewal_round> round,
+                                             std::size_t index);
+    boost::asio::awaitable<bool> move_node(hold_ptr held, std::shared_ptr<session> target,
+                                           time_point give_up_at);
     boost::asio::awaitable<void> prove_session(std::shared_ptr<session> used,
                                                time_point give_up_at);
     boost::asio::awaitable<bool> replace_node(hold_ptr held, std::string reader_path,

@@ -212,6 +212,11 @@ std::string as_reader(std::string_view node) {
     return text;
 }
 
+std::string as_moved(std::string_view node) {
+    static constexpr std::size_t prefix_size = 3 + owner_size + 5;  // "_c_", the UUID, '-'
+    return std::string(node.substr(0, prefix_size)).append("h-").append(node.substr(prefix_size));
+}
+
 bool belongs_to(std::string_view node, std::string_view owner) {
     return owner_in(node) == owner && node.starts_with("_c_");
 }

@@ -50,6 +50,8 @@ inline constexpr std::int64_t last_sequence = (std::int64_t{1} << 31) - (1 << 16
                                       const core::lock_share& share);
 // The name that the node of a writer has as a reader, with the same number.
 [[nodiscard]] std::string as_reader(std::string_view node);
+// The name of the node that takes the place of this one, with the same number.
+[[nodiscard]] std::string as_moved(std::string_view node);
 // True: Pawl made the node for this owner.
 [[nodiscard]] bool belongs_to(std::string_view node, std::string_view owner);
 // Of the owner that `inspect` shows; empty for a node of another library without one.

@@ -249,14 +249,14 @@ void session::write(const pending_ptr& sent, const request& content) {
     connection_->send(frame_of(sent->xid, content));
 }
 
-pending_ptr session::send(const request& content) {
+pending_ptr session::send(const request& content, bool is_counted) {
     made_in_.throw_if_forked();
     if (!is_ready_)
         throw no_answer(settings_->description + ": there is no connection" +
                         (failure_ ? std::string(": ") + failure_->what() : "."));
     auto sent = std::make_shared<pending_reply>(*context_.time, context_.strand);
     sent->answered.prepare();
-    ++context_.counts->requests;
+    if (is_counted) ++context_.counts->requests;
     write(sent, content);
     used_at_ = sent->sent_at;
     return sent;

@@ -45,7 +45,8 @@ public:
     boost::asio::awaitable<void> ready(time_point give_up_at);
     // Requests of one turn of the event loop are sent together, and carried out in this order.
     // Throws `no_answer` without a connection: nothing was sent.
-    pending_ptr send(const request& sent);
+    // `is_counted`: false for one that goes and comes together with the request before it.
+    pending_ptr send(const request& content, bool is_counted = true);
     // Throws `no_answer`. A reply with an error is returned.
     boost::asio::awaitable<reply> wait(pending_ptr sent, time_point give_up_at);
     // Sends a request that may be carried out twice, and repeats it over a new connection.

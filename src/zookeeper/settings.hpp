@@ -12,6 +12,8 @@
 
 #include <pawl/zookeeper.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -36,6 +38,11 @@ struct client_settings {
 
     [[nodiscard]] node_rights rights() const noexcept {
         return has_login ? node_rights::own : node_rights::everybody;
+    }
+    // The longest ttl of a waiter's node: a dead waiter must not stop the queue for long. A grant
+    // with a longer ttl gets another node by its first renewal.
+    [[nodiscard]] duration waiting_ttl() const noexcept {
+        return std::max<duration>(std::chrono::seconds(5), tick);
     }
     // The timeout of the session of holds with this ttl. Whole ticks keep the sessions few. The
     // rest is what the evidence of its life may be older than a `sync`.

@@ -53,7 +53,9 @@ pawl::spi::capabilities capabilities_of_object(bool has_modes) {
 backend zookeeper_backend(const std::string& name, const std::string& options, bool has_modes) {
     return {name, std::make_shared<service_fixture>(
                       [options] { return new_zookeeper_service(options); },
-                      capabilities_of_object(has_modes))};
+                      capabilities_of_object(has_modes),
+                      // A lock that waits long enough has a second node, in another session.
+                      service_limits{.servers_per_request = 2})};
 }
 
 }  // namespace

@@ -21,9 +21,9 @@ zookeeper_ensemble::zookeeper_ensemble(const zookeeper_options& options) : optio
     for (std::size_t from = 0; from < count; ++from)
         for (std::size_t to = 0; to < count; ++to)
             if (from != to)
-                links_.push_back({from, to,
-                                  std::make_unique<zookeeper_proxy>(quorum_ports_.at(to), false),
-                                  std::make_unique<zookeeper_proxy>(election_ports_.at(to), false)});
+                links_.push_back(
+                    {from, to, std::make_unique<zookeeper_proxy>(quorum_ports_.at(to), false),
+                     std::make_unique<zookeeper_proxy>(election_ports_.at(to), false)});
     for (std::size_t i = 0; i < count; ++i) {
         servers_.emplace_back(new zookeeper_server(options, free_port()));
         servers_.back()->write_config({static_cast<int>(i + 1), lines_of(i)});
@@ -44,8 +44,8 @@ std::vector<std::string> zookeeper_ensemble::lines_of(std::size_t index) const {
                 quorum = each.quorum->port();
                 election = each.election->port();
             }
-        lines.push_back("server." + std::to_string(i + 1) + "=127.0.0.1:" +
-                        std::to_string(quorum) + ":" + std::to_string(election));
+        lines.push_back("server." + std::to_string(i + 1) + "=127.0.0.1:" + std::to_string(quorum) +
+                        ":" + std::to_string(election));
     }
     return lines;
 }
@@ -53,8 +53,8 @@ std::vector<std::string> zookeeper_ensemble::lines_of(std::size_t index) const {
 std::string zookeeper_ensemble::url(const std::string& path, const std::string& more) const {
     std::string hosts;
     for (const auto& each : servers_)
-        hosts += (hosts.empty() ? "" : ",") + std::string("127.0.0.1:") +
-                 std::to_string(each->port());
+        hosts +=
+            (hosts.empty() ? "" : ",") + std::string("127.0.0.1:") + std::to_string(each->port());
     return "zookeeper://" + hosts + path + zookeeper_url_options(options_.tick) + more;
 }
 

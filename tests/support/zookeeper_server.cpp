@@ -6,12 +6,11 @@
 #include "eventually.hpp"
 #include "resp.hpp"
 
-#include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -102,8 +101,8 @@ void zookeeper_server::begin_start() {
     for (const auto& each : options_.environment)
         launch.arguments.push_back(each);
     const std::string main_class = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
-    for (const auto& each : {std::string("-cp"), zookeeper_libraries() + "/*", main_class,
-                             folder_.file("zoo.cfg")})
+    for (const auto& each :
+         {std::string("-cp"), zookeeper_libraries() + "/*", main_class, folder_.file("zoo.cfg")})
         launch.arguments.push_back(each);
     launch.output_file = folder_.file("log");
     process_.emplace(launch);
@@ -124,12 +123,17 @@ std::string zookeeper_server::ask(const std::string& command) const {
         asio::io_context loop;
         asio::ip::tcp::socket socket(loop);
         socket.connect({asio::ip::make_address("127.0.0.1"), port_});
-        const timeval limit{.tv_sec = 5, .tv_usec = 0};
+        // A server that is starting may never answer.
+        const timeval limit{.tv_sec = 1, .tv_usec = 0};
         ::setsockopt(socket.native_handle(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         asio::write(socket, asio::buffer(command));
         std::string answer;
-        boost::system::error_code end;
-        asio::read(socket, asio::dynamic_buffer(answer), end);
+        std::array<char, 4096> room{};
+        for (;;) {
+            const auto count = ::recv(socket.native_handle(), room.data(), room.size(), 0);
+            if (count <= 0) break;
+            answer.append(room.data(), static_cast<std::size_t>(count));
+        }
         return answer;
     } catch (const std::exception&) {
         return {};

@@ -24,10 +24,10 @@ namespace support {
 [[nodiscard]] std::string zookeeper_libraries();
 
 struct zookeeper_options {
-    std::vector<std::string> config{};        // more lines, as in zoo.cfg
-    std::chrono::milliseconds tick{200};      // tickTime; sessions have 2 ticks to 2 min
-    bool tls = false;                         // a second port, with TLS; certificates are made
-    std::vector<std::string> environment{};   // more options of the JVM
+    std::vector<std::string> config{};       // more lines, as in zoo.cfg
+    std::chrono::milliseconds tick{200};     // tickTime; sessions have 2 ticks to 2 min
+    bool tls = false;                        // a second port, with TLS; certificates are made
+    std::vector<std::string> environment{};  // more options of the JVM
 };
 
 // One server. Not thread-safe.

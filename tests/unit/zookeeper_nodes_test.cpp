@@ -61,10 +61,10 @@ TEST(ZooKeeperPath, HidesSequenceNumbersInNestedNames) {
 
 TEST(ZooKeeperPath, DifferentNamesHaveDifferentPathsThatCanBeRead) {
     std::set<std::string> paths;
-    const std::vector<std::string> names{"a",   "a/b",  "a//b",        "/",     "//",   "a/",
-                                         "/a",  "%2F",  "a%2F/b",      ".",     "..",   "...",
-                                         "%",   "%%",   "a/0000000001", "\xFF",  "\xC3", "a/__total__",
-                                         "a b", "a\\b", "0000000001",  "%2E", "\xEF\xBF\xBF"};
+    const std::vector<std::string> names{
+        "a",      "a/b",         "a//b", "/",    "//",         "a/",  "/a",           "%2F",
+        "a%2F/b", ".",           "..",   "...",  "%",          "%%",  "a/0000000001", "\xFF",
+        "\xC3",   "a/__total__", "a b",  "a\\b", "0000000001", "%2E", "\xEF\xBF\xBF"};
     for (const auto& each : names) {
         const auto path = path_of("/root", each);
         EXPECT_TRUE(paths.insert(path).second) << path;
@@ -81,6 +81,9 @@ TEST(ZooKeeperNodes, HaveTheNamesOfCurator) {
               "_c_" + uuid + "-__P3__-__WRIT__");
     EXPECT_EQ(node_prefix(owner, mutex, {}), "_c_" + uuid + "-lock-");
     EXPECT_EQ(node_prefix(owner, leader_latch, {}), "_c_" + uuid + "-latch-");
+    EXPECT_EQ(as_moved("_c_" + uuid + "-__WRIT__0000000007"),
+              "_c_" + uuid + "-h-__WRIT__0000000007");
+    EXPECT_TRUE(belongs_to("_c_" + uuid + "-h-lock-0000000001", owner));
     EXPECT_TRUE(belongs_to("_c_" + uuid + "-lock-0000000001", owner));
     EXPECT_FALSE(belongs_to("_c_" + uuid + "-lock-0000000001", std::string(32, '0')));
     EXPECT_EQ(as_reader("_c_" + uuid + "-__WRIT__0000000007"),
@@ -88,12 +91,11 @@ TEST(ZooKeeperNodes, HaveTheNamesOfCurator) {
 }
 
 TEST(ZooKeeperNodes, AreOrderedByTheirNumbers) {
-    const auto line = contenders_of({"_c_b-__READ__0000000010", "_c_a-__WRIT__0000000009",
-                                     "ffffffffffffffffffffffffffffffff__rlock__0000000008", "nested",
-                                     "__total__", "lock-0000000011",
-                                     "_c_x-__P12__-__WRIT__0000000012",
-                                     "_c_x-__WRIT__-2147483648"},
-                                    "/p/a");
+    const auto line = contenders_of(
+        {"_c_b-__READ__0000000010", "_c_a-__WRIT__0000000009",
+         "ffffffffffffffffffffffffffffffff__rlock__0000000008", "nested", "__total__",
+         "lock-0000000011", "_c_x-__P12__-__WRIT__0000000012", "_c_x-__WRIT__-2147483648"},
+        "/p/a");
     ASSERT_EQ(line.size(), 6U);
     EXPECT_EQ(line[0].sequence, -2147483648LL);
     EXPECT_EQ(line[1].share.mode, lock_mode::shared);
