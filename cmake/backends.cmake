@@ -76,6 +76,18 @@ pawl_backend(etcd
     DEBIAN_TESTS etcd-server etcd-client
     CONAN "libnghttp2/[>=1.43]" "protozero/[>=1.7]")
 
+pawl_backend(zookeeper
+    TITLE "Locks in ZooKeeper"
+    URLS zookeeper://HOST zookeepers://HOST
+    NAMESPACES zookeeper
+    EXPORTS zookeeper::at zookeeper::parse
+    PARTS net
+    PACKAGE OpenSSL
+    LIBRARIES OpenSSL::SSL OpenSSL::Crypto
+    PKG_CONFIG openssl
+    DEBIAN libssl-dev
+    CONAN "openssl/[>=3 <4]")
+
 pawl_backend(consul
     TITLE "Locks in Consul"
     URLS consul://HOST consuls://HOST

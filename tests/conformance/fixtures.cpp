@@ -7,6 +7,7 @@
 #include "consul_fixture.hpp"
 #include "database_fixtures.hpp"
 #include "service_fixture.hpp"
+#include "zookeeper_fixtures.hpp"
 
 #include <support/cluster_group.hpp>
 #if PAWL_WITH_ETCD
@@ -368,6 +369,8 @@ std::vector<backend> all_backends() {
         {"Etcd", std::make_shared<service_fixture>(new_etcd_service, etcd_capabilities())});
 #endif
     for (auto& each : lease_databases())
+        all.push_back(std::move(each));
+    for (auto& each : zookeeper_backends())
         all.push_back(std::move(each));
     return all;
 }

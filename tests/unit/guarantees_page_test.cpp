@@ -21,6 +21,9 @@
 #if PAWL_WITH_ETCD
 #include "etcd/doctor.hpp"
 #endif
+#if PAWL_WITH_ZOOKEEPER
+#include "zookeeper/server_state.hpp"
+#endif
 
 #include <gtest/gtest.h>
 
@@ -187,6 +190,16 @@ TEST(GuaranteesPage, HasTheRowsOfMySql) {
 
 TEST(GuaranteesPage, HasTheRowOfEtcd) {
     const auto row = pawl::etcd::guarantees();
+    expect_on_page(line(row, table_cell(row.failover)));
+}
+
+#endif
+
+#if PAWL_WITH_ZOOKEEPER
+
+TEST(GuaranteesPage, HasTheRowOfZooKeeper) {
+    const pawl::zookeeper::client_settings settings{pawl::zookeeper::options()};
+    const auto row = pawl::zookeeper::examination_of({}, settings).guarantees;
     expect_on_page(line(row, table_cell(row.failover)));
 }
 
