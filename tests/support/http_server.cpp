@@ -51,7 +51,7 @@ std::optional<http_request> receive_request(int socket, std::string& buffer) {
     return received;
 }
 
-bool send_all(int socket, std::string_view bytes) {
+bool send_answer(int socket, std::string_view bytes) {
     while (!bytes.empty()) {
         const auto sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent <= 0) return false;
@@ -105,7 +105,7 @@ void http_server::serve(int socket) {
     while (const auto received = receive_request(socket, buffer)) {
         ++requests_;
         const auto answer = script_(*received);
-        if (answer.empty() || !send_all(socket, answer)) break;
+        if (answer.empty() || !send_answer(socket, answer)) break;
     }
     const std::scoped_lock lock(mutex_);
     open_sockets_.erase(socket);
