@@ -115,7 +115,7 @@ bool holding_proxy::move_bytes(pair& connection, bool from_client) {
     }
     const std::string_view bytes(buffer.data(), static_cast<std::size_t>(count));
     if (connection.is_held) {
-        if (from_client) connection.kept += bytes;
+        if (from_client && !is_sealed_) connection.kept += bytes;
         return true;
     }
     const int target = from_client ? connection.server : connection.client;

@@ -28,6 +28,8 @@ public:
     // From now on nothing passes on the connections that are open now, in either direction. What
     // clients send is kept.
     void hold();
+    // What those clients send from now on is lost, such as the word that a request is cancelled.
+    void seal() { is_sealed_ = true; }
     // The server gets what was kept, also if the client has gone.
     void deliver();
     // New connections wait, too.
@@ -52,7 +54,7 @@ private:
     const std::uint16_t upstream_;
     int listener_ = -1;
     std::uint16_t port_ = 0;
-    std::atomic<bool> is_stopped_ = false, is_frozen_ = false;
+    std::atomic<bool> is_stopped_ = false, is_frozen_ = false, is_sealed_ = false;
     std::atomic<std::size_t> accepted_ = 0;
     mutable std::mutex mutex_;
     std::list<pair> pairs_;

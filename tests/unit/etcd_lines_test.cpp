@@ -92,7 +92,8 @@ TEST(EtcdLine, AValueOfAnotherProgramIsThatOfAnExclusiveHolder) {
 }
 
 TEST(EtcdLine, TheOrderIsThatOfCreation) {
-    const auto line = line_of({entry("b", 5, {}), entry("a", 3, {}), entry("c/d", 1, {})});
+    const auto line = line_of(
+        {entry("b", 5, {.place = token_place::waiting}), entry("a", 3, {}), entry("c/d", 1, {})});
     ASSERT_EQ(line.entries().size(), 2U);
     EXPECT_EQ(key_scheme::owner_of(line.entries().front().key), "a");
     EXPECT_EQ(line.holders(0), 1U);

@@ -6,6 +6,10 @@
 
 #include <pawl/error.hpp>
 
+#include <protozero/exception.hpp>
+// The server's bytes decide the types of the fields, so a wrong one is no mistake of this program.
+#define protozero_assert(condition) \
+    ((condition) ? static_cast<void>(0) : throw protozero::invalid_tag_exception())
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 
