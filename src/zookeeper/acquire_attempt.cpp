@@ -245,7 +245,8 @@ asio::awaitable<acquire_attempt::step> acquire_attempt::evaluate() {
         shares.push_back(each.share);
     const auto blocker = core::blocker_of(shares, position, total_);
     if (!blocker && requested_.mode == lock_mode::shared) co_return co_await share(position);
-    if (!blocker) co_return grant_with(created_by_, true);
+    // `resize` can take the room away from holders of permits: their nodes then say what they are.
+    if (!blocker) co_return grant_with(created_by_, requested_.mode != lock_mode::permits);
     if (!may_wait()) co_return step::leave;
     was_queued_ = true;
     if (blocker->or_any_before)

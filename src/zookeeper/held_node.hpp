@@ -6,14 +6,19 @@
 
 #include "session.hpp"
 
+#include "../core/util/in_flight.hpp"
+
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace pawl::zookeeper {
 
 class held_node final : public watcher {
 public:
+    explicit held_node(const backend_context& context) : changes(*context.time, context.strand) {}
+
     std::string owner;
     std::string path;
     std::shared_ptr<session> used;
@@ -23,13 +28,17 @@ public:
     bool must_move = false;    // to a node of the session of its ttl
     // While it moves: the new node, which may exist already.
     std::string next_path{};
+    core::in_flight changes;
     // Called when the node was removed.
     std::function<void(const std::string& owner)> on_removed;
 
     // While it lives, the end of the node is no loss.
     class changing {
     public:
-        explicit changing(held_node& held) noexcept : held_(held) { held_.is_changing = true; }
+        changing(held_node& held, std::string next_path) : counted_(held.changes), held_(held) {
+            held_.next_path = std::move(next_path);
+            held_.is_changing = true;
+        }
         ~changing() {
             held_.is_changing = false;
             held_.is_watched = false;
@@ -38,6 +47,7 @@ public:
         changing& operator=(const changing&) = delete;
 
     private:
+        const core::in_flight::guard counted_;
         held_node& held_;
     };
 

@@ -105,7 +105,7 @@ time_point lock_client::deadline_of(const session& used, time_point asked_at,
 grant lock_client::add_hold(const claim& requested, const std::shared_ptr<session>& used,
                             std::string path, time_point asked_at, fencing_token token,
                             bool is_phase_stored) {
-    const auto held = std::make_shared<held_node>();
+    const auto held = std::make_shared<held_node>(context_);
     held->owner = requested.owner;
     held->path = std::move(path);
     held->used = used;
@@ -304,6 +304,7 @@ asio::awaitable<void> lock_client::move(std::shared_ptr<lock_client> self, hold_
                                         std::shared_ptr<renewal_round> round, std::size_t index) {
     const core::in_flight::guard operation(self->operations_);
     try {
+        if (held->is_changing) throw no_answer("The lock is being changed.");
         const auto wanted = round->batch->renewals()[index];
         const auto ttl = wanted.held->claim.ttl;
         const auto target = co_await self->sessions_->get(self->settings_->session_timeout(ttl),
@@ -329,8 +330,7 @@ asio::awaitable<bool> lock_client::move_node(hold_ptr held, std::shared_ptr<sess
                                              time_point give_up_at) {
     const auto old_path = held->path;
     const auto path = parent_of(old_path) + "/" + as_moved(node_of(old_path));
-    const held_node::changing guard(*held);
-    held->next_path = path;
+    const held_node::changing guard(*held, path);
     const auto step =
         replace_request(path, data_text(held->token.value()), settings_->rights(), old_path);
     const auto answer = co_await target->ask(step, give_up_at);
@@ -391,14 +391,21 @@ asio::awaitable<std::optional<grant>> lock_client::downgrade(const hold& request
     if (position == holds_.end()) co_return std::nullopt;
     const auto held = position->second;
     const auto limit = try_deadline();
+    while (held->changes.must_wait(limit))
+        co_await held->changes.wait_until(limit);
     const auto asked_at = now();
+    bool is_held = true;
+    if (held->must_move) {
+        const auto target =
+            co_await sessions_->get(settings_->session_timeout(requested.claim.ttl), limit);
+        is_held = co_await move_node(held, target, limit);
+    }
     const auto reader_path = parent_of(held->path) + "/" + as_reader(node_of(held->path));
-    if (reader_path != held->path) {
-        const bool is_replaced = co_await replace_node(held, reader_path, limit);
-        if (!is_replaced) {
-            on_removed(held->owner);
-            co_return std::nullopt;
-        }
+    if (is_held && reader_path != held->path)
+        is_held = co_await replace_node(held, reader_path, limit);
+    if (!is_held) {
+        on_removed(held->owner);
+        co_return std::nullopt;
     }
     co_await prove_session(held->used, limit);
     if (!holds_.contains(held->owner)) co_return std::nullopt;
@@ -408,7 +415,7 @@ asio::awaitable<std::optional<grant>> lock_client::downgrade(const hold& request
 
 asio::awaitable<bool> lock_client::replace_node(hold_ptr held, std::string reader_path,
                                                 time_point give_up_at) {
-    const held_node::changing guard(*held);
+    const held_node::changing guard(*held, reader_path);
     const auto step = replace_request(reader_path, data_text(held->token.value()),
                                       settings_->rights(), held->path);
     const auto answer = co_await held->used->ask(step, give_up_at);

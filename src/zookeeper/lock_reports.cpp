@@ -89,17 +89,23 @@ holder describe_holder(const contender& found, const node_data& node) {
     return shown;
 }
 
-// The holders of the line that still exist, with their paths.
+// The holders of the line that still exist, with their paths. After a `resize` to fewer permits,
+// holders may be where only waiters would be.
 asio::awaitable<std::vector<std::pair<std::string, holder>>> read_holders(enquiry from,
                                                                           lock_line line) {
     std::vector<std::pair<std::string, holder>> all;
-    for (std::size_t i = 0; i < line.holders; ++i) {
+    for (std::size_t i = 0; i < line.all.size(); ++i) {
+        const bool is_certain = i < line.holders;
+        if (!is_certain && line.all[i].share.mode != lock_mode::permits) continue;
         auto path = line.path + "/" + line.all[i].node;
         const auto asked = get_data_request(path, false);
         const auto answer = co_await from.used->ask(asked, from.limit);
         if (answer.code == reply_code::no_node) continue;
         throw_if_failed(answer, from.client->settings(), path);
-        all.emplace_back(std::move(path), describe_holder(line.all[i], read_data(answer)));
+        const auto node = read_data(answer);
+        const auto data = parse_data(node.data);
+        if (!is_certain && !(data && data->phase != 0)) continue;
+        all.emplace_back(std::move(path), describe_holder(line.all[i], node));
     }
     co_return all;
 }
@@ -108,9 +114,10 @@ asio::awaitable<lock_info> describe_lock(enquiry from, std::string name, std::st
     auto line = co_await read_line(from, std::move(path));
     lock_info info;
     info.name = std::move(name);
-    info.waiters = line.all.size() - line.holders;
+    info.waiters = line.all.size();
     info.permits = line.total;
     auto holders = co_await read_holders(from, std::move(line));
+    info.waiters -= std::min<std::uint64_t>(info.waiters, holders.size());
     for (auto& [node, each] : holders) {
         if (info.held_by)
             info.others.push_back(std::move(each));
