@@ -3,6 +3,8 @@
 
 #include "async_fixture.hpp"
 
+#include "consul_fixture.hpp"
+
 #include <support/redis_server.hpp>
 #include <support/temp_folder.hpp>
 
@@ -32,6 +34,14 @@ std::vector<service_under_test> async_services() {
     return {{"Memory", [] { return pawl::memory::at(); }},
             {"Sqlite", sqlite_service},
             {"Redis", redis_service}};
+}
+
+std::vector<service_under_test> all_async_services() {
+    auto all = async_services();
+    for (const auto& each : consul_backends())
+        all.push_back(
+            {each.name, [fixture = each.fixture] { return fixture->make_test_service().target; }});
+    return all;
 }
 
 }  // namespace tested
