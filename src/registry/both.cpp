@@ -237,9 +237,7 @@ public:
         const auto services = services_;
         auto info = co_await services->of_tokens().inspect(name);
         if (info.held_by) co_return info;
-        auto& other =
-            &services->of_tokens() == services->first.get() ? services->second : services->first;
-        auto other_info = co_await other->inspect(name);
+        auto other_info = co_await services->other().inspect(name);
         co_return other_info;
     }
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
