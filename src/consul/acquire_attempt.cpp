@@ -8,6 +8,9 @@
 
 #include "../core/util/random.hpp"
 
+#include <boost/asio/cancellation_type.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <algorithm>
@@ -31,6 +34,13 @@ constexpr duration longest_jitter = 20ms;
 // Of the waiters beyond those that have a connection of their own.
 constexpr duration shortest_poll = 500ms, longest_poll = 1s;
 
+// A cancellation that came between two requests has ended none.
+asio::awaitable<void> throw_if_cancelled() {
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() != asio::cancellation_type::none)
+        throw boost::system::system_error(asio::error::operation_aborted);
+}
+
 }  // namespace
 
 lock_client::acquire_attempt::acquire_attempt(lock_client& client, const claim& requested,
@@ -49,6 +59,7 @@ time_point lock_client::acquire_attempt::request_limit() const {
 
 asio::awaitable<std::optional<grant>> lock_client::acquire_attempt::run() {
     for (int repetitions = 0;;) {
+        co_await throw_if_cancelled();
         const auto result = co_await request();
         if (result == outcome::granted) co_return granted_;
         if (result == outcome::delayed) co_return std::nullopt;  // the core polls
@@ -116,6 +127,7 @@ asio::awaitable<void> lock_client::acquire_attempt::look() {
 }
 
 asio::awaitable<void> lock_client::acquire_attempt::wait_for_change() {
+    co_await throw_if_cancelled();
     auto& time = *client_.context_.time;
     const auto left = std::min<duration>(give_up_at_ - client_.now(), longest_wait);
     core::wakeup pause(time, client_.context_.strand);
@@ -137,6 +149,7 @@ asio::awaitable<void> lock_client::acquire_attempt::wait() {
     auto& time = *client_.context_.time;
     while (!is_free_ && client_.now() < give_up_at_)
         co_await wait_for_change();
+    co_await throw_if_cancelled();
     if (!is_free_) co_return;
     core::wakeup pause(time, client_.context_.strand);
     co_await pause.wait_until(client_.now() +

@@ -83,6 +83,10 @@ public:
         return tokens == tokens_of::first ? *first : *second;
     }
 
+    [[nodiscard]] backend& other() const noexcept {
+        return tokens == tokens_of::first ? *second : *first;
+    }
+
 private:
     static asio::awaitable<void> undo_first(std::shared_ptr<two_services> self, hold granted);
     static asio::awaitable<void> end(std::shared_ptr<two_services> self, std::string owner);
@@ -233,9 +237,7 @@ public:
         const auto services = services_;
         auto info = co_await services->of_tokens().inspect(name);
         if (info.held_by) co_return info;
-        auto& other =
-            &services->of_tokens() == services->first.get() ? services->second : services->first;
-        auto other_info = co_await other->inspect(name);
+        auto other_info = co_await services->other().inspect(name);
         co_return other_info;
     }
     asio::awaitable<std::vector<lock_info>> list(std::string_view prefix) override {
@@ -248,16 +250,23 @@ public:
         }
         co_return locks;
     }
-    // A holder that finds its loss in one of the services releases the other one.
+    // With a token, the hold of the same owner in the other service ends, too.
     asio::awaitable<bool> force_release(std::string_view name, fencing_token expected) override {
         const auto services = services_;
-        if (expected) {
-            const bool was_held = co_await services->of_tokens().force_release(name, expected);
-            co_return was_held;
+        if (!expected) {
+            const bool was_first = co_await services->first->force_release(name, {});
+            const bool was_second = co_await services->second->force_release(name, {});
+            co_return was_first || was_second;
         }
-        const bool was_first = co_await services->first->force_release(name, {});
-        const bool was_second = co_await services->second->force_release(name, {});
-        co_return was_first || was_second;
+        const auto before = co_await services->of_tokens().inspect(name);
+        const bool was_held = co_await services->of_tokens().force_release(name, expected);
+        if (!was_held) co_return false;
+        const auto after = co_await services->other().inspect(name);
+        const bool is_same = before.held_by && after.held_by && after.held_by->token &&
+                             before.held_by->token == expected &&
+                             before.held_by->owner == after.held_by->owner;
+        if (is_same) co_await services->other().force_release(name, after.held_by->token);
+        co_return true;
     }
     asio::awaitable<examination> examine() override {
         const auto services = services_;

@@ -3,6 +3,8 @@
 
 #include "async_fixture.hpp"
 
+#include "consul_fixture.hpp"
+
 #if PAWL_WITH_ETCD
 #include <support/etcd_server.hpp>
 
@@ -51,6 +53,14 @@ std::vector<service_under_test> async_services() {
             {"Etcd", etcd_service},
 #endif
             {"Redis", redis_service}};
+}
+
+std::vector<service_under_test> all_async_services() {
+    auto all = async_services();
+    for (const auto& each : consul_backends())
+        all.push_back(
+            {each.name, [fixture = each.fixture] { return fixture->make_test_service().target; }});
+    return all;
 }
 
 }  // namespace tested

@@ -30,6 +30,8 @@ inline void PrintTo(const service_under_test& tested, std::ostream* out) { *out 
 
 // Memory, SQLite, etcd and Redis.
 [[nodiscard]] std::vector<service_under_test> async_services();
+// Also those without a queue.
+[[nodiscard]] std::vector<service_under_test> all_async_services();
 
 inline constexpr pawl::lock_options with_wait{.ttl = std::chrono::seconds(60),
                                               .wait = std::chrono::seconds(20)};

@@ -31,6 +31,7 @@ using namespace std::chrono_literals;
 using boost::system::error_code;
 
 class Async : public tested::async_fixture {};
+class AsyncCancellation : public Async {};  // also where waiters cannot be seen
 
 asio::awaitable<void> count_up(pawl::client& locks, int rounds, int& value, bool& shared) {
     const pawl::lock_options options{.ttl = 60s};
@@ -86,7 +87,7 @@ TEST_P(Async, ABoundedWaitIsAnErrorCode) {
 }
 
 // Any cancellation type, at any moment: during a request, in the queue, or just after the grant.
-TEST_P(Async, CancellationLeavesNothing) {
+TEST_P(AsyncCancellation, LeavesNothing) {
     auto holder = make_client(), locks = make_client();
     std::minstd_rand dice(5);
     const asio::cancellation_type types[] = {asio::cancellation_type::terminal,
@@ -218,6 +219,8 @@ TEST(AsyncOperations, TellACallersCancellationFromTheClientsEnd) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Async, testing::ValuesIn(tested::async_services()),
+                         [](const auto& each) { return each.param.name; });
+INSTANTIATE_TEST_SUITE_P(On, AsyncCancellation, testing::ValuesIn(tested::all_async_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace
