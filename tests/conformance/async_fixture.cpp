@@ -45,12 +45,13 @@ pawl::service etcd_service() {
 }  // namespace
 
 std::vector<service_under_test> async_services() {
-    return {{"Memory", [] { return pawl::memory::at(); }},
-            {"Sqlite", sqlite_service},
+    std::vector<service_under_test> all{{"Memory", [] { return pawl::memory::at(); }},
+                                        {"Sqlite", sqlite_service},
+                                        {"Redis", redis_service}};
 #if PAWL_WITH_ETCD
-            {"Etcd", etcd_service},
+    all.push_back({"Etcd", etcd_service});
 #endif
-            {"Redis", redis_service}};
+    return all;
 }
 
 }  // namespace tested
