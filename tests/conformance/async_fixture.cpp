@@ -45,9 +45,13 @@ pawl::service etcd_service() {
 }  // namespace
 
 std::vector<service_under_test> async_services() {
-    std::vector<service_under_test> all{{"Memory", [] { return pawl::memory::at(); }},
-                                        {"Sqlite", sqlite_service},
-                                        {"Redis", redis_service}};
+    return {{"Memory", [] { return pawl::memory::at(); }},
+            {"Sqlite", sqlite_service},
+            {"Redis", redis_service}};
+}
+
+std::vector<service_under_test> async_lock_services() {
+    auto all = async_services();
 #if PAWL_WITH_ETCD
     all.push_back({"Etcd", etcd_service});
 #endif

@@ -220,7 +220,7 @@ TEST_P(LoopEnd, AnExceptionOfAHandlerDoesNotEndTheClient) {
     EXPECT_EQ(result, pawl::release_result::released);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backend, LoopEnd, testing::ValuesIn(tested::async_services()),
+INSTANTIATE_TEST_SUITE_P(Backend, LoopEnd, testing::ValuesIn(tested::async_lock_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace
