@@ -73,7 +73,7 @@ TEST_P(AsyncClosed, RefusesLatches) {
     EXPECT_EQ(error_of(own_barrier.async_arrive(future_tuple)), pawl::errc::cancelled);
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AsyncClosed, testing::ValuesIn(tested::async_services()),
+INSTANTIATE_TEST_SUITE_P(On, AsyncClosed, testing::ValuesIn(tested::async_lock_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

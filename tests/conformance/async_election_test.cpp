@@ -31,7 +31,7 @@ TEST_P(AsyncElection, OneLeadsAndObserversFollow) {
     EXPECT_TRUE(!info.held_by || info.held_by->token == second.token());
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AsyncElection, testing::ValuesIn(tested::async_services()),
+INSTANTIATE_TEST_SUITE_P(On, AsyncElection, testing::ValuesIn(tested::async_lock_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

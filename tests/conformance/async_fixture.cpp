@@ -49,14 +49,19 @@ pawl::service etcd_service() {
 std::vector<service_under_test> async_services() {
     return {{"Memory", [] { return pawl::memory::at(); }},
             {"Sqlite", sqlite_service},
-#if PAWL_WITH_ETCD
-            {"Etcd", etcd_service},
-#endif
             {"Redis", redis_service}};
 }
 
-std::vector<service_under_test> all_async_services() {
+std::vector<service_under_test> async_lock_services() {
     auto all = async_services();
+#if PAWL_WITH_ETCD
+    all.push_back({"Etcd", etcd_service});
+#endif
+    return all;
+}
+
+std::vector<service_under_test> all_async_services() {
+    auto all = async_lock_services();
     for (const auto& each : consul_backends())
         all.push_back(
             {each.name, [fixture = each.fixture] { return fixture->make_test_service().target; }});

@@ -28,9 +28,11 @@ struct service_under_test {
 };
 inline void PrintTo(const service_under_test& tested, std::ostream* out) { *out << tested.name; }
 
-// Memory, SQLite, etcd and Redis.
+// Memory, SQLite and Redis, which have latches and short leases, too.
 [[nodiscard]] std::vector<service_under_test> async_services();
-// Also those without a queue.
+// Also the stores that have only locks.
+[[nodiscard]] std::vector<service_under_test> async_lock_services();
+// Also those whose locks have no queue.
 [[nodiscard]] std::vector<service_under_test> all_async_services();
 
 inline constexpr pawl::lock_options with_wait{.ttl = std::chrono::seconds(60),

@@ -99,7 +99,7 @@ TEST_P(AsyncSeveral, AreGivenBackWhenTheClientEnds) {
     EXPECT_TRUE(becomes_free(other, names));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AsyncSeveral, testing::ValuesIn(tested::async_services()),
+INSTANTIATE_TEST_SUITE_P(On, AsyncSeveral, testing::ValuesIn(tested::async_lock_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_P(AsyncOwner, TakesSeveralWithWhatItHas) {
     EXPECT_TRUE(owner.async_try_acquire_all({"b"}, no_wait, asio::use_future).get().owns_lock());
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AsyncOwner, testing::ValuesIn(tested::async_services()),
+INSTANTIATE_TEST_SUITE_P(On, AsyncOwner, testing::ValuesIn(tested::async_lock_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

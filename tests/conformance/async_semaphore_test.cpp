@@ -149,7 +149,7 @@ TEST_P(AsyncSemaphore, ADestroyedClientEndsItsWaits) {
     EXPECT_TRUE(has_waiters(observer, 0));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, AsyncSemaphore, testing::ValuesIn(tested::async_services()),
+INSTANTIATE_TEST_SUITE_P(On, AsyncSemaphore, testing::ValuesIn(tested::async_lock_services()),
                          [](const auto& each) { return each.param.name; });
 
 }  // namespace

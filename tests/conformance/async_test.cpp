@@ -218,7 +218,7 @@ TEST(AsyncOperations, TellACallersCancellationFromTheClientsEnd) {
     EXPECT_EQ(by_end, std::vector<error_code>(5, make_error_code(pawl::errc::cancelled)));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, Async, testing::ValuesIn(tested::async_services()),
+INSTANTIATE_TEST_SUITE_P(On, Async, testing::ValuesIn(tested::async_lock_services()),
                          [](const auto& each) { return each.param.name; });
 INSTANTIATE_TEST_SUITE_P(On, AsyncCancellation, testing::ValuesIn(tested::all_async_services()),
                          [](const auto& each) { return each.param.name; });

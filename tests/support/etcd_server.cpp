@@ -30,12 +30,17 @@ std::filesystem::path data_parent() {
                                                        : std::filesystem::temp_directory_path();
 }
 
-void expect_program(const std::string& name) {
+bool has_program(const std::string& name) {
     for (const char* folder : {"", "/usr/bin/", "/usr/local/bin/"})
         if ((name.find('/') != std::string::npos || folder[0] != '\0') &&
             std::filesystem::exists(folder + name))
-            return;
-    throw std::runtime_error("NOT RUN: there is no " + name + "; ./dev test installs it.");
+            return true;
+    return false;
+}
+
+void expect_program(const std::string& name) {
+    if (!has_program(name))
+        throw std::runtime_error("NOT RUN: there is no " + name + "; ./dev test installs it.");
 }
 
 std::string quoted(const std::string& word) {
@@ -76,6 +81,8 @@ etcd_cluster::~etcd_cluster() {
     for (std::size_t i = 0; i < size(); ++i)
         thaw(i);
 }
+
+bool etcd_cluster::is_installed() { return has_program("etcd") && has_program("etcdctl"); }
 
 bool etcd_cluster::try_start_all() {
     for (std::size_t i = 0; i < size(); ++i) {

@@ -31,6 +31,8 @@ public:
     // "NOT RUN: ", without etcd or etcdctl.
     explicit etcd_cluster(etcd_options options = {});
     ~etcd_cluster();
+    // Whether etcd and etcdctl are there.
+    [[nodiscard]] static bool is_installed();
     etcd_cluster(const etcd_cluster&) = delete;
     etcd_cluster& operator=(const etcd_cluster&) = delete;
 

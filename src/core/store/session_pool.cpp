@@ -147,8 +147,7 @@ asio::awaitable<void> session_pool::keep(std::shared_ptr<session_pool> self, ses
         const auto now = time.now();
         const auto ends_at = std::min(session->deadline(), self->unused_at(*session));
         if (now >= ends_at) break;
-        const auto due_at =
-            session->is_wanted_ ? now : session->proved_at_ + session->ttl_ * 2 / 5;
+        const auto due_at = session->is_wanted_ ? now : session->proved_at_ + session->ttl_ * 2 / 5;
         const auto next_at = std::max(due_at, earliest);
         if (next_at > now) {
             co_await timer.wait_until(std::min(next_at, ends_at));

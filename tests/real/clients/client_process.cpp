@@ -53,7 +53,8 @@ void hold_once(const client_parts& parts, std::uint64_t hold, std::minstd_rand& 
     const bool is_long = options.has_long_holds && dice() % options.access.long_hold_interval == 0;
     const bool is_reader = options.access.has_readers && dice() % 3 == 0;
     const auto invoked = now();
-    pawl::lock_options request{.ttl = dice() % 2 == 0 ? 1s : options.longest_ttl, .wait = 60s};
+    pawl::lock_options request{
+        .ttl = dice() % 2 == 0 ? options.access.shortest_ttl : options.longest_ttl, .wait = 60s};
     if (is_reader) request.mode = pawl::lock_mode::shared;
     auto held = locks.acquire(lock_name(lock), request, stop);
     const auto token = counters ? counters->next(lock_name(lock))
@@ -104,19 +105,21 @@ std::vector<std::string> client_words(const client_options& options) {
                                    std::to_string(options.threads),
                                    options.access.has_readers ? "readers" : "writers",
                                    options.has_long_holds ? "long" : "short",
-                                   std::to_string(options.access.long_hold_interval)};
+                                   std::to_string(options.access.long_hold_interval),
+                                   std::to_string(options.access.shortest_ttl.count())};
     words.insert(words.end(), options.access.counters.begin(), options.access.counters.end());
     return words;
 }
 
 std::optional<client_options> read_client_words(const std::vector<std::string>& words) {
-    constexpr std::size_t first_counter = 11;
+    constexpr std::size_t first_counter = 12;
     if (words.size() < first_counter || words[0] != "client") return std::nullopt;
     return client_options{
         .access = {.url = words[1],
                    .counters = {words.begin() + first_counter, words.end()},
                    .has_readers = words[8] == "readers",
-                   .long_hold_interval = static_cast<unsigned>(std::stoul(words[10]))},
+                   .long_hold_interval = static_cast<unsigned>(std::stoul(words[10])),
+                   .shortest_ttl = std::chrono::milliseconds(std::stol(words[11]))},
         .folder = words[2],
         .process = std::stoul(words[3]),
         .locks = std::stoul(words[4]),

@@ -41,6 +41,8 @@ struct client_access {
     bool has_readers = true;
     // One of so many holds lasts for up to 3 s.
     unsigned long_hold_interval = 40;
+    // Half of the holds have this ttl.
+    std::chrono::milliseconds shortest_ttl{1000};
 };
 
 class environment {

@@ -78,6 +78,21 @@ std::vector<environment_entry> redis_environments() {
              .start = &start_redlock_sentinel}};
 }
 
+// Tokens are the store's own revisions, so no part of them is an epoch.
+std::vector<environment_entry> consensus_stores() {
+    std::vector<environment_entry> all;
+#if PAWL_WITH_ETCD
+    all.push_back({.name = "etcd",
+                   .description = "three members of etcd",
+                   .faults = etcd_faults(),
+                   .longest_ttl = 6s,
+                   .have_epochs = false,
+                   .start = &start_etcd,
+                   .obstacle = &obstacle_of_etcd});
+#endif
+    return all;
+}
+
 // The longest ttl is also the pause after a failover.
 std::vector<environment_entry> databases() {
     std::vector<environment_entry> all;
@@ -143,7 +158,7 @@ const std::vector<environment_entry>& environments() {
 const std::vector<environment_entry>& soak_environments() {
     static const std::vector<environment_entry> all = [] {
         auto entries = single_servers();
-        for (const auto& more : {environments(), local_stores()})
+        for (const auto& more : {environments(), consensus_stores(), local_stores()})
             entries.insert(entries.end(), more.begin(), more.end());
         return entries;
     }();

@@ -72,6 +72,10 @@ struct environment_entry {
 [[nodiscard]] std::vector<std::string> mariadb_faults();
 [[nodiscard]] std::unique_ptr<environment> start_mariadb(const environment_options& options);
 [[nodiscard]] std::string obstacle_of_mariadb();
+// Three members of etcd. Without the backend they are not in the lists.
+[[nodiscard]] std::vector<std::string> etcd_faults();
+[[nodiscard]] std::unique_ptr<environment> start_etcd(const environment_options& options);
+[[nodiscard]] std::string obstacle_of_etcd();
 // A file. Without the SQLite backend it is not in the lists.
 [[nodiscard]] std::vector<std::string> sqlite_faults();
 [[nodiscard]] std::unique_ptr<environment> start_sqlite(const environment_options& options);
