@@ -195,6 +195,8 @@ asio::awaitable<void> acquire_attempt::find_created(std::string reason) {
 }
 
 void acquire_attempt::accept_children(const reply& answer) {
+    line_.clear();
+    if (answer.code == reply_code::no_node) return;  // and so without the own node
     throw_if_failed(answer, client_->settings(), lock_path_);
     line_ = contenders_of(read_children(answer), lock_path_);
 }

@@ -248,14 +248,21 @@ TEST_F(ZooKeeperProxy, ALostReleaseIsRepeated) {
     EXPECT_EQ(proxy.strike_count(), 3U);
 }
 
-//   A's grant is moved to the session of its ttl, and the answer is lost | A holds on, with its
-//   token
+//   B holds, A waits: its node is moved to the session of waiters | B releases: A's grant is moved
+//   to the session of its ttl | the answers to both moves are lost | A has one node, and its token
 TEST_F(ZooKeeperProxy, ALostAnswerToAMoveIsRepeated) {
     auto locks = warm_client();
+    auto before = observer.acquire("it", {.ttl = 20s, .wait = patience});
+    pawl::blocking::held_lock lock;
     proxy.inject({multi, zookeeper_fault_kind::lose_reply});
-    auto lock = locks.acquire("it", {.ttl = 30s, .wait = patience});
+    std::jthread waiting([&] { lock = locks.acquire("it", {.ttl = 30s, .wait = patience}); });
+    ASSERT_TRUE(eventually([&] { return proxy.count(multi) == 2; }));
+    ASSERT_TRUE(eventually([&] { return observer.inspect("it").waiters == 1; }));
+    proxy.inject({multi, zookeeper_fault_kind::lose_reply});
+    EXPECT_EQ(before.release(), pawl::release_result::released);
+    waiting.join();
     const auto token = lock.token();
-    ASSERT_TRUE(eventually([&] { return proxy.count(multi) >= 2; }));
+    ASSERT_TRUE(eventually([&] { return proxy.count(multi) >= 4; }));
     lock.renew();
     EXPECT_EQ(lock.state(), pawl::lock_state::held);
     const auto info = observer.inspect("it");
