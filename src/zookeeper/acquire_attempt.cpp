@@ -98,9 +98,10 @@ core::lock_share acquire_attempt::own_share() const noexcept {
     return {requested_.mode, requested_.mode == lock_mode::permits ? requested_.permits : 0};
 }
 
+// The node of a waiter has a session of its own kind. A claim that will wait begins with it.
 asio::awaitable<void> acquire_attempt::acquire() {
-    const auto timeout = client_->settings().session_timeout(
-        std::min(requested_.ttl, client_->settings().waiting_ttl()));
+    const auto ttl = requested_.was_taken ? waiting_ttl() : requested_.ttl;
+    const auto timeout = client_->settings().session_timeout(ttl);
     used_ = co_await client_->sessions().get(timeout, request_limit());
     if (is_abandoned_) co_return;
     co_await create();
@@ -109,6 +110,28 @@ asio::awaitable<void> acquire_attempt::acquire() {
         if (next != step::look) co_return;
         co_await look();
     }
+}
+
+duration acquire_attempt::waiting_ttl() const noexcept {
+    return std::min(requested_.ttl, client_->settings().waiting_ttl());
+}
+
+// The waiting session creates a node with the same number, and removes the first one in the same
+// step.
+asio::awaitable<acquire_attempt::step> acquire_attempt::move_to_waiters(
+    std::shared_ptr<session> target) {
+    const auto old_path = std::exchange(path_, {});
+    const auto path = lock_path_ + "/" + as_moved(node_of(old_path));
+    used_ = std::move(target);
+    const auto change =
+        replace_request(path, client_->data_text(0), client_->settings().rights(), old_path);
+    const auto answer = co_await used_->ask(change, request_limit());
+    const auto code = read_multi(answer);
+    // An earlier request, whose answer was lost, has made it.
+    if (code != reply_code::ok && code != reply_code::node_exists)
+        throw reply_error(code, client_->settings(), old_path);
+    path_ = path;
+    co_return step::look;
 }
 
 // The node, the line and the total in one write.
@@ -172,6 +195,8 @@ asio::awaitable<void> acquire_attempt::find_created(std::string reason) {
 }
 
 void acquire_attempt::accept_children(const reply& answer) {
+    line_.clear();
+    if (answer.code == reply_code::no_node) return;  // and so without the own node
     throw_if_failed(answer, client_->settings(), lock_path_);
     line_ = contenders_of(read_children(answer), lock_path_);
 }
@@ -249,6 +274,11 @@ asio::awaitable<acquire_attempt::step> acquire_attempt::evaluate() {
     if (!blocker) co_return grant_with(created_by_, requested_.mode != lock_mode::permits);
     if (!may_wait()) co_return step::leave;
     was_queued_ = true;
+    const auto timeout = client_->settings().session_timeout(waiting_ttl());
+    if (used_->timeout() > timeout) {
+        auto target = co_await client_->sessions().get(timeout, request_limit());
+        co_return co_await move_to_waiters(std::move(target));
+    }
     if (blocker->or_any_before)
         co_return co_await wait_for(lock_path_, watch_kind::children, give_up_at_);
     const auto path = lock_path_ + "/" + line_[blocker->position].node;

@@ -44,6 +44,8 @@ private:
     // granted: there is a grant. look: the line has changed. leave: it is time to give up.
     enum class step : std::uint8_t { granted, look, leave };
     boost::asio::awaitable<step> evaluate();
+    [[nodiscard]] duration waiting_ttl() const noexcept;
+    boost::asio::awaitable<step> move_to_waiters(std::shared_ptr<session> target);
     boost::asio::awaitable<step> share(std::size_t own_position);
     boost::asio::awaitable<step> wait_for(std::string path, watch_kind kind, time_point limit);
     // True: the node has changed, or is gone.

@@ -117,7 +117,7 @@ grant lock_client::add_hold(const claim& requested, const std::shared_ptr<sessio
     made.deadline = deadline_of(*used, asked_at, requested.ttl);
     made.token = token;
     made.stored_value = held->path;
-    held->must_move = requested.ttl > settings_->waiting_ttl();
+    held->must_move = used->timeout() < settings_->session_timeout(requested.ttl);
     made.needs_renewal = held->must_move || made.deadline < now() + requested.ttl / 2;
     holds_.emplace(requested.owner, held);
     if (!is_phase_stored)

@@ -106,8 +106,7 @@ private:
     static asio::awaitable<void> serve(engine* self, pair_ptr joined) {
         try {
             co_await pass_time(self, joined);
-            const tcp::endpoint server(asio::ip::make_address("127.0.0.1"), self->server_port_);
-            co_await joined->server.async_connect(server, asio::use_awaitable);
+            co_await connect(self, joined);
             boost::system::error_code ignored;
             joined->server.set_option(tcp::no_delay(true), ignored);
             joined->client.set_option(tcp::no_delay(true), ignored);
@@ -115,6 +114,23 @@ private:
             co_await forward(self, joined, false);
         } catch (const std::exception&) {
             joined->close();
+        }
+    }
+
+    // A server that is elected opens its port a moment later than the others try it.
+    static asio::awaitable<void> connect(engine* self, pair_ptr joined) {
+        const tcp::endpoint server(asio::ip::make_address("127.0.0.1"), self->server_port_);
+        asio::steady_timer pause(self->loop_);
+        for (int attempt = 0; !joined->is_closed; ++attempt) {
+            try {
+                co_await joined->server.async_connect(server, asio::use_awaitable);
+                co_return;
+            } catch (const std::exception&) {
+                if (self->reads_requests_ || attempt == 100) throw;
+                joined->server.close();
+            }
+            pause.expires_after(20ms);
+            co_await pause.async_wait(asio::use_awaitable);
         }
     }
 

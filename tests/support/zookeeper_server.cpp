@@ -68,7 +68,7 @@ zookeeper_server::~zookeeper_server() { thaw(); }
 
 void zookeeper_server::write_config(const member& place) {
     std::ofstream file(folder_.file("zoo.cfg"));
-    file << "tickTime=" << options_.tick.count() << "\ninitLimit=50\nsyncLimit=10\n"
+    file << "tickTime=" << options_.tick.count() << "\ninitLimit=20\nsyncLimit=10\n"
          << "dataDir=" << folder_.file("data") << "\nclientPort=" << port_
          << "\nclientPortAddress=127.0.0.1\nadmin.enableServer=false\n"
          << "4lw.commands.whitelist=*\nmaxClientCnxns=0\nmaxSessionTimeout=120000\n";
