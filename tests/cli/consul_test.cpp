@@ -32,7 +32,7 @@ TEST(ConsulCommand, AHeldLockIsShownAndReleased) {
     const auto shown = sandbox.run({"status", "job"});
     EXPECT_TRUE(has(shown.out, "sleep")) << shown.out << shown.err;
     EXPECT_TRUE(has(sandbox.run({"ls"}).out, "job"));
-    EXPECT_EQ(sandbox.run({"release", "--force", "job"}).code, 0);
+    EXPECT_EQ(sandbox.run({"release", "--force", "--yes", "job"}).code, 0);
     EXPECT_NE(holder->wait(std::chrono::seconds(60)).code, 0);
     EXPECT_FALSE(sandbox.is_held("job"));
 }
@@ -60,7 +60,7 @@ TEST(ConsulCommand, DoctorExaminesTheService) {
 TEST(ConsulCommand, WhatIsWrongHasASentence) {
     const test_sandbox sandbox(server().url());
     const auto brief = sandbox.run({"run", "--ttl", "5s", "job", "--", "true"});
-    EXPECT_TRUE(has(brief.err, "between 10 s and 24 h")) << brief.err;
+    EXPECT_TRUE(has(brief.err, "between 10 s and 1 d")) << brief.err;
     const auto shared = sandbox.run({"run", "--shared", "job", "--", "true"});
     EXPECT_NE(shared.code, 0);
     const test_sandbox nowhere("consul://127.0.0.1:1");
