@@ -6,6 +6,8 @@
 
 #include "errors.hpp"
 
+#include <pawl/options.hpp>
+
 #include <utility>
 
 namespace asio = boost::asio;
@@ -33,6 +35,7 @@ asio::awaitable<lock_info> lock_client::to_info(std::string name, entry stored) 
         }
     }
     shown.token = fencing_token(stored.modify_index);
+    shown.remaining = forever;  // that of the session is not shown
     info.held_by = std::move(shown);
     co_return info;
 }

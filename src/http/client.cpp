@@ -136,8 +136,9 @@ error client::exchange_error(const connection& failed, error_code reason, std::s
                                     "); check host and port."};
     if (reason == asio::error::timed_out)
         return no_response(subject + ": no answer within " + limit_text(limit) + ".");
+    const auto* advice = had_response_ ? "." : "; check host and port, and whether it speaks HTTP.";
     return no_response(subject + ": the connection ended before the answer (" + reason.message() +
-                       ").");
+                       ")" + advice);
 }
 
 asio::awaitable<std::shared_ptr<connection>> client::connect_to(std::size_t server,
@@ -216,6 +217,7 @@ asio::awaitable<response> client::send(request sent, time_point give_up_at) {
         throw_if_closed();
         if (!ec) {
             failure_.clear();
+            had_response_ = true;
             keep(std::move(with), server);
             co_return received;
         }

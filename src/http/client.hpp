@@ -93,6 +93,7 @@ private:
     std::size_t in_use_ = 0, long_in_use_ = 0;
     std::uint64_t connections_made_ = 0;
     std::string failure_;
+    bool had_response_ = false;
     bool is_closed_ = false;
 };
 

@@ -87,7 +87,7 @@ TEST_F(ConsulBounds, SetsOfManyLocks) {
         auto all = locks.acquire_all(names, {.ttl = 60s, .wait = 60s});
         for (const auto& name : {names.front(), names.back()})
             EXPECT_FALSE(other.try_acquire(name, {.ttl = 60s}).owns_lock());
-        all.release();
+        EXPECT_EQ(all.release(), pawl::release_result::released);
         EXPECT_TRUE(other.list("").empty());
     }
 }

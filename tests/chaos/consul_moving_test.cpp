@@ -74,7 +74,7 @@ pawl::service service_of(step present, const std::string& redis, const std::stri
                 if (held.release() != pawl::release_result::released) ++state.losses;
                 ++state.holds_in_step[number];
                 std::this_thread::sleep_for(5ms);  // the others get it
-            } catch (const pawl::error&) {}  // it was not free for long
+            } catch (const pawl::error&) {}        // it was not free for long
         }
     }
 }
