@@ -8,7 +8,7 @@ namespace {
 
 using namespace chaos;
 
-const std::string layout = "?layout=concurrency";
+const std::string shared_layout = "?layout=concurrency";
 
 struct shared_cluster : etcd_fixture {
     [[nodiscard]] pawl::conformance::child etcdctl(const std::vector<std::string>& words) const {
@@ -29,7 +29,7 @@ struct shared_cluster : etcd_fixture {
 //   etcdctl holds | Pawl waits | etcdctl is killed: its lease ends, and Pawl has the lock
 TEST(EtcdctlLock, AKilledHolderMakesRoomForPawl) {
     shared_cluster fixture;
-    client locks = fixture.client_with(layout);
+    client locks = fixture.client_with(shared_layout);
     auto other = fixture.etcdctl({"lock", "it", "--ttl=3"});
     ASSERT_TRUE(other.read_line(30s));
     EXPECT_EQ(etcd_fixture::result_of_try(locks, "it"), try_result::busy);
@@ -49,8 +49,8 @@ TEST(EtcdctlLock, AKilledHolderMakesRoomForPawl) {
 //   Pawl holds | etcdctl waits, and another Pawl client behind it | each release serves the next
 TEST(EtcdctlLock, AllWaitInOneLine) {
     shared_cluster fixture;
-    client locks = fixture.client_with(layout);
-    client behind = fixture.client_with(layout);
+    client locks = fixture.client_with(shared_layout);
+    client behind = fixture.client_with(shared_layout);
     auto lock = locks.acquire("it", {.ttl = 5s, .wait = patience});
     auto other = fixture.etcdctl({"lock", "it", "--ttl=5"});
     ASSERT_TRUE(fixture.has_keys("it", 2));
@@ -70,7 +70,7 @@ TEST(EtcdctlLock, TheEndOfAPawlClientMakesRoomForEtcdctl) {
     shared_cluster fixture;
     std::optional<pawl::conformance::child> other;
     {
-        client locks = fixture.client_with(layout);
+        client locks = fixture.client_with(shared_layout);
         auto lock = locks.acquire("it", {.ttl = 3s, .wait = patience});
         other.emplace(fixture.etcdctl({"lock", "it", "--ttl=3"}));
         ASSERT_TRUE(fixture.has_keys("it", 2));
@@ -81,7 +81,7 @@ TEST(EtcdctlLock, TheEndOfAPawlClientMakesRoomForEtcdctl) {
 // Pawl ignores the keys of a longer name.
 TEST(EtcdctlLock, ALongerNameIsAnotherLock) {
     shared_cluster fixture;
-    client locks = fixture.client_with(layout);
+    client locks = fixture.client_with(shared_layout);
     auto longer = locks.acquire("it/part", {.ttl = 5s, .wait = patience});
     auto shorter = locks.try_acquire("it", {.ttl = 5s});
     EXPECT_TRUE(shorter.owns_lock());
@@ -93,7 +93,7 @@ TEST(EtcdctlLock, ALongerNameIsAnotherLock) {
 // The token of `etcdctl lock` follows the same rule.
 TEST(EtcdctlLock, TokensGrowOverBothPrograms) {
     shared_cluster fixture;
-    client locks = fixture.client_with(layout);
+    client locks = fixture.client_with(shared_layout);
     pawl::fencing_token newest;
     for (int i = 0; i < 3; ++i) {
         auto lock = locks.acquire("it", {.ttl = 5s, .wait = patience});
@@ -112,7 +112,7 @@ TEST(EtcdctlLock, TokensGrowOverBothPrograms) {
 //   it
 TEST(EtcdctlElect, CandidatesOfBothWaitForEachOther) {
     shared_cluster fixture;
-    client locks = fixture.client_with(layout);
+    client locks = fixture.client_with(shared_layout);
     auto leading = fixture.etcdctl({"elect", "role", "candidate-1"});
     ASSERT_TRUE(leading.read_line(30s));
     auto next = std::async(std::launch::async,
