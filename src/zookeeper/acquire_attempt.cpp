@@ -8,6 +8,9 @@
 #include "../core/store/permits.hpp"
 #include "../core/store/predecessor.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -69,7 +72,7 @@ asio::awaitable<std::optional<grant>> acquire_attempt::result() {
 void acquire_attempt::abandon() noexcept {
     is_abandoned_ = true;
     try {
-        if (granted_) client_->give_back(requested_.owner);
+        if (granted_) client_->undo_hold(requested_.owner);
         changed_.notify();
     } catch (...) {  // no memory: the wait ends at its limit
     }
@@ -358,6 +361,22 @@ void acquire_attempt::undo() noexcept {
         client_->undo_in_background(used_, path_, lock_path_, requested_.owner);
     } catch (...) {  // no memory: the node ends with the session
     }
+}
+
+asio::awaitable<std::optional<grant>> acquire(std::shared_ptr<lock_client> client,
+                                              const claim& requested, time_point give_up_at) {
+    const auto attempt = std::make_shared<acquire_attempt>(client, requested, give_up_at);
+    struct abandon_at_exit {
+        acquire_attempt& left;
+        bool is_over = false;
+        ~abandon_at_exit() {
+            if (!is_over) left.abandon();
+        }
+    } guard{*attempt};
+    asio::co_spawn(client->context().strand, acquire_attempt::run(attempt), asio::detached);
+    auto granted = co_await attempt->result();
+    guard.is_over = true;
+    co_return granted;
 }
 
 }  // namespace pawl::zookeeper

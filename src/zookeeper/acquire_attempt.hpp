@@ -16,7 +16,9 @@
 namespace pawl::zookeeper {
 
 // Used on the strand.
-class acquire_attempt final : public watcher, public std::enable_shared_from_this<acquire_attempt> {
+class acquire_attempt final : public watcher,
+                              public session_user,
+                              public std::enable_shared_from_this<acquire_attempt> {
 public:
     acquire_attempt(std::shared_ptr<lock_client> client, const claim& requested,
                     time_point give_up_at);
@@ -31,8 +33,10 @@ public:
     void abandon() noexcept;
 
     void on_change(const node_event& event) override;
-    void on_session_end(const session& ended);
-    [[nodiscard]] bool uses(const session& other) const noexcept { return used_.get() == &other; }
+    void on_session_end(const session& ended) override;
+    [[nodiscard]] bool uses(const session& other) const noexcept override {
+        return used_.get() == &other;
+    }
 
 private:
     boost::asio::awaitable<void> acquire();
@@ -79,5 +83,9 @@ private:
     std::exception_ptr failure_;
     std::optional<grant> granted_;
 };
+
+// As of `backend`.
+[[nodiscard]] boost::asio::awaitable<std::optional<grant>> acquire(
+    std::shared_ptr<lock_client> client, const claim& requested, time_point give_up_at);
 
 }  // namespace pawl::zookeeper

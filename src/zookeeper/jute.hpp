@@ -85,9 +85,9 @@ public:
 private:
     std::string_view take(std::size_t size) {
         if (size > rest_.size()) fail();
-        const auto taken = rest_.substr(0, size);
+        const auto part = rest_.substr(0, size);
         rest_.remove_prefix(size);
-        return taken;
+        return part;
     }
     [[noreturn]] static void fail() {
         throw error(errc::protocol,

@@ -3,7 +3,6 @@
 
 #include "lock_client.hpp"
 
-#include "acquire_attempt.hpp"
 #include "errors.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -59,23 +58,6 @@ std::string lock_client::data_text(std::uint64_t phase) const {
     return text_of({context_.process.host, context_.process.pid, phase, context_.process.command});
 }
 
-asio::awaitable<std::optional<grant>> lock_client::acquire(const claim& requested,
-                                                           time_point give_up_at) {
-    const auto attempt =
-        std::make_shared<acquire_attempt>(shared_from_this(), requested, give_up_at);
-    struct abandon_at_exit {
-        acquire_attempt& left;
-        bool is_over = false;
-        ~abandon_at_exit() {
-            if (!is_over) left.abandon();
-        }
-    } guard{*attempt};
-    asio::co_spawn(context_.strand, acquire_attempt::run(attempt), asio::detached);
-    auto granted = co_await attempt->result();
-    guard.is_over = true;
-    co_return granted;
-}
-
 asio::awaitable<void> lock_client::make_node(std::shared_ptr<session> used, std::string path,
                                              time_point give_up_at) {
     std::vector<std::string> missing{std::move(path)};
@@ -125,7 +107,7 @@ grant lock_client::add_hold(const claim& requested, const std::shared_ptr<sessio
     return made;
 }
 
-void lock_client::give_back(const std::string& owner) {
+void lock_client::undo_hold(const std::string& owner) {
     const auto position = holds_.find(owner);
     if (position == holds_.end()) return;
     const auto held = position->second;
@@ -358,8 +340,8 @@ asio::awaitable<void> lock_client::prove(std::shared_ptr<lock_client> self,
         for (const auto i : indexes)
             limit = std::max(limit, round->batch->renewals()[i].useful_until);
         self->on_tick(*used);
-        const auto proof = sync_request("/");
-        const auto answer = co_await used->ask(proof, limit);
+        const auto heartbeat = sync_request("/");
+        const auto answer = co_await used->ask(heartbeat, limit);
         throw_if_failed(answer, *self->settings_, "/");
         for (const auto i : indexes) {
             if (round->batch == nullptr) break;
@@ -378,8 +360,8 @@ asio::awaitable<void> lock_client::prove(std::shared_ptr<lock_client> self,
 
 asio::awaitable<void> lock_client::prove_session(std::shared_ptr<session> used,
                                                  time_point give_up_at) {
-    const auto proof = sync_request("/");
-    const auto answer = co_await used->ask(proof, give_up_at);
+    const auto heartbeat = sync_request("/");
+    const auto answer = co_await used->ask(heartbeat, give_up_at);
     throw_if_failed(answer, *settings_, "/");
 }
 

@@ -19,8 +19,17 @@
 
 namespace pawl::zookeeper {
 
-class acquire_attempt;
 struct renewal_round;
+
+// An attempt that has a node, or will have one.
+class session_user {
+public:
+    virtual void on_session_end(const session& ended) = 0;
+    [[nodiscard]] virtual bool uses(const session& other) const noexcept = 0;
+
+protected:
+    ~session_user() = default;
+};
 
 // Used on the client's strand. Every coroutine of the backend keeps its client.
 class lock_client : public std::enable_shared_from_this<lock_client> {
@@ -30,8 +39,6 @@ public:
     lock_client(std::shared_ptr<const client_settings> settings, const backend_context& context);
 
     // As of `backend`.
-    boost::asio::awaitable<std::optional<grant>> acquire(const claim& requested,
-                                                         time_point give_up_at);
     boost::asio::awaitable<void> renew(renewal_batch& batch);
     boost::asio::awaitable<release_result> release(const hold& held);
     boost::asio::awaitable<std::optional<grant>> downgrade(const hold& held);
@@ -55,14 +62,14 @@ public:
     }
 
     // For attempts.
-    void add(acquire_attempt& attempt) { attempts_.insert(&attempt); }
-    void remove(acquire_attempt& attempt) noexcept { attempts_.erase(&attempt); }
+    void add(session_user& attempt) { attempts_.insert(&attempt); }
+    void remove(session_user& attempt) noexcept { attempts_.erase(&attempt); }
     // A granted node becomes a hold. Unless `is_phase_stored`, its token is stored in the node, for
     // readers that come later.
     grant add_hold(const claim& requested, const std::shared_ptr<session>& used, std::string path,
                    time_point asked_at, fencing_token token, bool is_phase_stored);
     // The hold is undone: its caller has gone.
-    void give_back(const std::string& owner);
+    void undo_hold(const std::string& owner);
     // Makes the nodes above a lock's node.
     boost::asio::awaitable<void> make_node(std::shared_ptr<session> used, std::string path,
                                            time_point give_up_at);
@@ -108,7 +115,7 @@ private:
     core::in_flight operations_;
     std::shared_ptr<session_pool> sessions_;
     std::map<std::string, hold_ptr, std::less<>> holds_;  // by owner
-    std::set<acquire_attempt*> attempts_;
+    std::set<session_user*> attempts_;
     bool is_closing_ = false;
 };
 

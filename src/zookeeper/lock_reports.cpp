@@ -71,11 +71,11 @@ asio::awaitable<lock_line> read_line(enquiry from, std::string path) {
     co_return line;
 }
 
-holder describe_holder(const contender& found, const node_data& node) {
+holder describe_holder(const contender& shown_node, const node_data& node) {
     holder shown;
-    shown.mode = found.share.mode;
-    shown.permits = found.share.permits;
-    shown.owner = owner_in(found.node).substr(0, shown_owner);
+    shown.mode = shown_node.share.mode;
+    shown.permits = shown_node.share.permits;
+    shown.owner = owner_in(shown_node.node).substr(0, shown_owner);
     shown.since =
         std::chrono::system_clock::time_point(std::chrono::milliseconds(node.stat.created_at));
     auto token = static_cast<std::uint64_t>(node.stat.created_by);

@@ -3,6 +3,7 @@
 
 #include "locks.hpp"
 
+#include "acquire_attempt.hpp"
 #include "doctor.hpp"
 #include "lock_client.hpp"
 #include "lock_reports.hpp"
@@ -27,7 +28,7 @@ public:
         const auto client = client_;
         client->throw_if_forked();
         const core::in_flight::guard operation(client->operations());
-        co_return co_await client->acquire(requested, give_up_at);
+        co_return co_await zookeeper::acquire(client, requested, give_up_at);
     }
     asio::awaitable<void> renew(renewal_batch& batch) override {
         const auto client = client_;

@@ -97,9 +97,9 @@ std::optional<std::uint32_t> permits_in(std::string_view prefix) {
 // The mark and the number at the end. Empty: no contender.
 std::optional<contender> parse_contender(std::string_view node) {
     if (!ends_in_sequence(node)) return std::nullopt;
-    contender found{.node = std::string(node)};
+    contender parsed{.node = std::string(node)};
     const auto number = node.substr(node.size() - sequence_size);
-    std::from_chars(number.data(), number.data() + number.size(), found.sequence);
+    std::from_chars(number.data(), number.data() + number.size(), parsed.sequence);
     auto prefix = node.substr(0, node.size() - sequence_size);
     const auto ends_with_marker = [&] {
         return std::ranges::find_if(markers,
@@ -108,13 +108,13 @@ std::optional<contender> parse_contender(std::string_view node) {
     auto mark = ends_with_marker();
     if (mark == markers.end() && prefix.ends_with('-')) {
         prefix.remove_suffix(1);
-        found.sequence = -found.sequence;
+        parsed.sequence = -parsed.sequence;
         mark = ends_with_marker();
     }
     if (mark == markers.end()) return std::nullopt;
-    found.share.mode = mark->mode;
-    if (const auto permits = permits_in(prefix)) found.share = {lock_mode::permits, *permits};
-    return found;
+    parsed.share.mode = mark->mode;
+    if (const auto permits = permits_in(prefix)) parsed.share = {lock_mode::permits, *permits};
+    return parsed;
 }
 
 }  // namespace
@@ -177,13 +177,13 @@ std::vector<contender> contenders_of(const std::vector<std::string>& children,
     std::vector<contender> all;
     for (const auto& each : children) {
         if (!ends_in_sequence(each)) continue;
-        auto found = parse_contender(each);
-        if (!found)
+        auto parsed = parse_contender(each);
+        if (!parsed)
             throw error(errc::wrong_type,
                         "The node " + std::string(path) + " has the sequential node " + each +
                             ", which is no lock that Pawl knows; choose another name or root, or "
                             "use one library for this lock.");
-        all.push_back(std::move(*found));
+        all.push_back(std::move(*parsed));
     }
     std::ranges::sort(all, {}, [](const auto& each) { return std::tie(each.sequence, each.node); });
     return all;

@@ -164,10 +164,10 @@ void session::set_watches() {
     while (!data.empty() || !children.empty()) {
         const auto take_some = [](std::vector<std::string>& all) {
             const auto count = std::min(all.size(), watches_at_once);
-            std::vector<std::string> taken(all.end() - static_cast<std::ptrdiff_t>(count),
+            std::vector<std::string> batch(all.end() - static_cast<std::ptrdiff_t>(count),
                                            all.end());
             all.resize(all.size() - count);
-            return taken;
+            return batch;
         };
         const auto some_data = take_some(data), some_children = take_some(children);
         connection_->send(frame_of(set_watches_xid, set_watches_request(requests_.last_change(),
@@ -234,8 +234,8 @@ void session::tick() {
     connection_->send(frame_of(ping_xid, {operation::ping, {}}));
     requests_.add_ping(now);
     if (now >= sync_at_) {
-        const auto proof = std::make_shared<pending_reply>(*context_.time, context_.strand);
-        write(proof, sync_request("/"));
+        const auto heartbeat = std::make_shared<pending_reply>(*context_.time, context_.strand);
+        write(heartbeat, sync_request("/"));
     }
     if (handlers_.on_tick) handlers_.on_tick(*this);
 }

@@ -127,7 +127,7 @@ TEST_F(ZooKeeperEnsemble, AFollowerThatIsCutOffDeceivesNobody) {
         try {
             while (!is_over) {
                 deceived.ping();
-                std::this_thread::sleep_for(ttl / 20);
+                std::this_thread::sleep_for(ttl / 20);  // the rhythm of the pings is the subject
             }
         } catch (const std::exception&) {}  // the follower has noticed
     });

@@ -59,18 +59,18 @@ std::string zookeeper_ensemble::url(const std::string& path, const std::string& 
 }
 
 std::size_t zookeeper_ensemble::leader() {
-    std::size_t found = count;
+    std::size_t leader_index = count;
     const bool is_found = eventually(
         [&] {
             for (std::size_t i = 0; i < count; ++i)
                 if (servers_[i]->is_running() && !servers_[i]->is_frozen() &&
                     servers_[i]->role() == "leader")
-                    found = i;
-            return found < count;
+                    leader_index = i;
+            return leader_index < count;
         },
         60s);
     if (!is_found) throw std::runtime_error("the ensemble has no leader: " + servers_[0]->log());
-    return found;
+    return leader_index;
 }
 
 std::size_t zookeeper_ensemble::follower() { return (leader() + 1) % count; }

@@ -102,8 +102,8 @@ TEST_F(ZooKeeperRequests, ASyncProvesContactsThatAreATickOlder) {
     requests.evidence.on_connected(start);
     requests.evidence.on_contact(start + 3s);
     requests.evidence.on_contact(start + 4s);
-    const auto proof = add(operation::sync, start + 5500ms);
-    requests.take(reply_frame(proof->xid));
+    const auto heartbeat = add(operation::sync, start + 5500ms);
+    requests.take(reply_frame(heartbeat->xid));
     EXPECT_EQ(requests.evidence.proved_at(), start + 3s);
 }
 
@@ -119,8 +119,8 @@ TEST_F(ZooKeeperRequests, PingsProveNothing) {
 TEST_F(ZooKeeperRequests, ASyncThatFailedProvesNothing) {
     requests.evidence.on_connected(start);
     requests.evidence.on_contact(start + 1s);
-    const auto proof = add(operation::sync, start + 9s);
-    requests.take(reply_frame(proof->xid, reply_code::session_expired));
+    const auto heartbeat = add(operation::sync, start + 9s);
+    requests.take(reply_frame(heartbeat->xid, reply_code::session_expired));
     EXPECT_EQ(requests.evidence.proved_at(), start);
 }
 
@@ -129,8 +129,8 @@ TEST_F(ZooKeeperRequests, AConnectProvesItselfAndForgetsOlderContacts) {
     requests.evidence.on_connected(start);
     requests.evidence.on_contact(start + 9s);
     requests.evidence.on_connected(start + 8s);
-    const auto proof = add(operation::sync, start + 20s);
-    requests.take(reply_frame(proof->xid));
+    const auto heartbeat = add(operation::sync, start + 20s);
+    requests.take(reply_frame(heartbeat->xid));
     EXPECT_EQ(requests.evidence.proved_at(), start + 8s);
 }
 
