@@ -93,6 +93,12 @@ bool nothing_is_listed(const fixture& service_fixture, blocking::client& observe
     return !service_fixture.lists_locks() || observer.list(prefix).empty();
 }
 
+void release_in_time(blocking::held_lock hold, const std::string& checked) {
+    const auto safe_until = hold.safe_until();
+    const auto result = hold.release();
+    if (boot_clock::now() < safe_until) require_equal(result, release_result::released, checked);
+}
+
 bool is_free(blocking::client& observer, const std::string& name) {
     return !observer.inspect(name).held_by;
 }

@@ -28,7 +28,7 @@ using spi::drift;
 using spi::fairness;
 
 // For an effect that must not need the end of a lease: such tests use ttls of a minute.
-inline constexpr duration soon = 10s;
+inline constexpr duration soon = 30s;
 inline constexpr duration long_ttl = 60s;
 // Waits that must succeed have a bound, so that a failure is a sentence and not a hanging test.
 inline constexpr duration wait_bound = 30s;
@@ -86,6 +86,10 @@ inline const client_options long_tries = long_try_options();
 
 // Evaluates `effect` again and again, for at most `bound`.
 [[nodiscard]] bool eventually(const std::function<bool()>& effect, duration bound = soon);
+
+// Releases the hold. A thread that a busy machine delays beyond the time of a pushed grant may find
+// that it has expired.
+void release_in_time(blocking::held_lock hold, const std::string& checked);
 
 // The reason of the pawl::error that the call throws; empty if it throws none.
 [[nodiscard]] std::optional<errc> failure_of(const std::function<void()>& call);

@@ -64,7 +64,7 @@ _pawl() {
     local current=${COMP_WORDS[COMP_CWORD]}
     local previous=${COMP_WORDS[COMP_CWORD - 1]}
     local verbs='run elect status ls watch release resize redlock cron doctor acl schema bench'
-    verbs+=' reconcile completion'
+    verbs+=' reconcile once completion'
     local service='--on --url-file --local' i
     COMPREPLY=()
 
@@ -144,6 +144,7 @@ _pawl() {
         redlock) options='--on --url-file --help --json --force --yes' ;;
         cron) options+=' --json --check --history --name --last --schema --verbose' ;;
         reconcile) options+=' --json --history --name --last' ;;
+        once) options+=' --json --older-than --last' ;;
         ls) options+=' --json --names' ;;
         watch) options+=' --json --interval' ;;
         release) options+=' --json --force --yes --token' ;;
@@ -167,6 +168,7 @@ _pawl() {
                 mapfile -t COMPREPLY < <(compgen -f -- "$current")
                 ;;
             redlock) mapfile -t COMPREPLY < <(compgen -W 'status init rejoin' -- "$current") ;;
+            once) mapfile -t COMPREPLY < <(compgen -W 'unfinished failed purge' -- "$current") ;;
         esac
     fi
 }

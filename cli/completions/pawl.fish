@@ -20,7 +20,7 @@ function __pawl_after_mark
 end
 
 set -l verbs run elect status ls watch release resize redlock cron doctor acl schema
-set -a verbs reconcile bench completion
+set -a verbs reconcile once bench completion
 set -l named run elect status ls watch release resize
 
 complete -c pawl -f
@@ -36,6 +36,7 @@ complete -c pawl -n __fish_use_subcommand -a resize -d 'Set the number of permit
 complete -c pawl -n __fish_use_subcommand -a redlock -d 'Show, begin or repair a set of nodes'
 complete -c pawl -n __fish_use_subcommand -a cron -d 'Run commands of a file at their times'
 complete -c pawl -n __fish_use_subcommand -a reconcile -d 'Show the runs of reconciliations'
+complete -c pawl -n __fish_use_subcommand -a once -d 'Show or purge the records of once'
 complete -c pawl -n __fish_use_subcommand -a doctor -d 'Examine the service'
 complete -c pawl -n __fish_use_subcommand -a acl -d 'Print the least rights for a user of Redis'
 complete -c pawl -n __fish_use_subcommand -a schema -d 'Print the SQL that prepares a database'
@@ -56,7 +57,7 @@ complete -c pawl \
     -l local -d 'A lock file of this user on this host'
 complete -c pawl -n "__fish_seen_subcommand_from status ls watch release resize redlock" \
     -l json -d 'Print JSON'
-complete -c pawl -n "__fish_seen_subcommand_from cron reconcile doctor acl bench" \
+complete -c pawl -n "__fish_seen_subcommand_from cron reconcile once doctor acl bench" \
     -l json -d 'Print JSON'
 complete -c pawl -n "__fish_seen_subcommand_from run elect" \
     -l durable -x -a 'primary replicas:1 disk' -d 'Where a lock must be first'
@@ -116,6 +117,11 @@ complete -c pawl -n "__fish_seen_subcommand_from reconcile" \
     -l name -x -d 'Of this reconciliation'
 complete -c pawl -n "__fish_seen_subcommand_from reconcile" \
     -l last -x -a '10 50 100' -d 'How many runs at the most'
+complete -c pawl -n "__fish_seen_subcommand_from once" -a 'unfinished failed purge'
+complete -c pawl -n "__fish_seen_subcommand_from once" \
+    -l older-than -x -a '0s 10min 1h' -d 'Whose lease has been over for this time'
+complete -c pawl -n "__fish_seen_subcommand_from once" \
+    -l last -x -a '10 50 1000' -d 'How many operations at the most'
 complete -c pawl -n "__fish_seen_subcommand_from redlock" -a 'status init rejoin'
 complete -c pawl -n "__fish_seen_subcommand_from redlock" \
     -l force -d 'init: also of members'

@@ -46,12 +46,20 @@ void print_next_ticks(const std::vector<cron_line>& lines, bool as_json) {
     const auto now = shown_time();
     json text;
     text.begin_array();
-    table rows({{.title = "NAME"}, {.title = "SCHEDULE"}, {.title = "NEXT"}, {.title = "TICK"}});
+    table rows({{.title = "NAME"},
+                {.title = "SCHEDULE"},
+                {.title = "NEXT"},
+                {.title = "TICK"},
+                {.title = "COMMAND", .flexible = true}});
     for (const auto& line : lines) {
         const auto next = line.schedule.next(now);
         const auto local = next ? line.schedule.local_text(next->due) : std::string();
         const auto key = next ? next->key : std::string();
-        rows.add({{printable(line.name)}, {line.schedule.text()}, {local}, {key}});
+        rows.add({{printable(line.name)},
+                  {line.schedule.text()},
+                  {local},
+                  {key},
+                  {printable(line.command)}});
         text.begin_object().field("name", line.name).field("schedule", line.schedule.text());
         text.field("zone", line.schedule.zone()).field("next", local).field("tick", key);
         text.field("command", line.command).end_object();

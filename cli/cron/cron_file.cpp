@@ -219,11 +219,14 @@ cron_line parse_line(std::string_view text, int number, const std::string& zone)
             .command = std::move(command)};
 }
 
+bool sets_zone(std::string_view line) {
+    return line.starts_with("TZ=") || line.starts_with("CRON_TZ=");
+}
+
 // "TZ=Europe/Berlin" is for the lines that follow.
 std::optional<std::string> parse_zone(std::string_view line) {
-    for (const std::string_view name : {"TZ=", "CRON_TZ="}) {
-        if (!line.starts_with(name)) continue;
-        std::string zone(line.substr(name.size()));
+    if (sets_zone(line)) {
+        std::string zone(line.substr(line.find('=') + 1));
         zone.resize(zone.find_last_not_of(blanks) + 1);
         static_cast<void>(guard::cron_schedule::parse("@daily", zone));
         return zone;
@@ -241,6 +244,7 @@ cron_file parse_cron_file(std::string_view text, const std::string& name) {
     cron_file file;
     std::map<std::string, int> numbers;  // of the lines, by name
     std::string zone = "UTC";
+    bool is_zone_known = true;
     for (int number = 1; !text.empty(); ++number) {
         auto line = text.substr(0, text.find('\n'));
         text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -250,6 +254,7 @@ cron_file parse_cron_file(std::string_view text, const std::string& name) {
         try {
             if (auto next = parse_zone(line)) {
                 zone = *std::move(next);
+                is_zone_known = true;
                 continue;
             }
             auto parsed = parse_line(line, number, zone);
@@ -258,8 +263,9 @@ cron_file parse_cron_file(std::string_view text, const std::string& name) {
                 throw error(errc::bad_option, "'" + parsed.name + "' is also the name of line " +
                                                   std::to_string(first->second) +
                                                   "; give each schedule its own name.");
-            file.lines.push_back(std::move(parsed));
+            if (is_zone_known) file.lines.push_back(std::move(parsed));
         } catch (const error& problem) {
+            if (sets_zone(line)) is_zone_known = false;
             file.errors.push_back(printable(name) + ", line " + std::to_string(number) + ": " +
                                   printable(problem.what()));
         }

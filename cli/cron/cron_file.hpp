@@ -21,7 +21,7 @@ struct cron_line {
 };
 
 struct cron_file {
-    std::vector<cron_line> lines;
+    std::vector<cron_line> lines;     // without those whose time zone is not valid
     std::vector<std::string> errors;  // a sentence for each invalid line, with its number
 };
 

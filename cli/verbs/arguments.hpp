@@ -39,6 +39,7 @@ struct arguments {
     std::string count;
     std::string file;
     std::string last = "50";
+    std::optional<std::string> older_than;
     std::vector<std::string> also;
     std::optional<std::string> permits;
     std::optional<std::string> token;

@@ -178,6 +178,33 @@ void add_reconcile(CLI::App& app, arguments& args, action& selected_action) {
     });
 }
 
+once_records_options once_options_of(const arguments& args) {
+    if (args.older_than && args.operation != "unfinished")
+        throw failure(exit_code::usage, "--older-than is for `once unfinished`; leave it out.");
+    return {
+        .location = args.location,
+        .operation = args.operation,
+        .older_than = finite_option("--older-than", args.older_than.value_or("0s"), "0 to 106751d"),
+        .last = count_option("--last", args.last),
+        .json = args.json};
+}
+
+void add_once(CLI::App& app, arguments& args, action& selected_action) {
+    CLI::App* verb =
+        app.add_subcommand("once", "Show or purge the records of `once` that programs make");
+    verb->add_option("OPERATION", args.operation,
+                     "unfinished; failed; purge, for records whose `keep` is over")
+        ->required()
+        ->type_name("");
+    verb->add_option("--older-than", args.older_than,
+                     "unfinished: whose lease has been over for this time (0s)")
+        ->type_name("TIME");
+    verb->add_option("--last", args.last, "How many operations at the most (50)")->type_name("N");
+    add_location_options(*verb, args);
+    add_json(*verb, args);
+    verb->callback([&] { selected_action = [&] { return once_records(once_options_of(args)); }; });
+}
+
 void add_examiners(CLI::App& app, arguments& args, action& selected_action) {
     CLI::App* verb =
         app.add_subcommand("doctor", "Examine the service: what it guarantees, and what to change");
@@ -253,6 +280,7 @@ void add_tools(CLI::App& app, arguments& args, action& selected_action) {
     add_redlock(app, args, selected_action);
     add_cron(app, args, selected_action);
     add_reconcile(app, args, selected_action);
+    add_once(app, args, selected_action);
     add_examiners(app, args, selected_action);
 }
 

@@ -145,6 +145,15 @@ struct reconcile_options {
 };
 int reconcile(const reconcile_options& options);
 
+struct once_records_options {
+    location_options location;
+    std::string operation;  // unfinished, failed or purge
+    duration older_than{};  // of unfinished ones: how long their lease has been over at least
+    std::uint32_t last = 50;
+    bool json = false;
+};
+int once_records(const once_records_options& options);
+
 struct bench_options {
     location_options location;
     std::string name;

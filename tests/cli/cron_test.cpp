@@ -251,6 +251,7 @@ TEST_F(Cron, ChecksAFile) {
     const auto text = sandbox.run({"cron", "--check", path});
     EXPECT_EQ(text.code, 0);
     EXPECT_NE(text.out.find("nightly  30 2 * * *"), std::string::npos) << text.out;
+    EXPECT_NE(text.out.find("/usr/bin/repair --all"), std::string::npos) << text.out;
     const auto result = sandbox.run({"cron", "--check", "--json", path});
     EXPECT_EQ(from_json(result.out, "[each['name'] for each in it]"),
               "['nightly', 'six', 'often']");
@@ -287,7 +288,8 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
         "0 0 * * *  mon  true\n"
         "* * * * * * *  j  true\n"
         "0 0 * * *  /usr/bin/repair --all\n"
-        "0 0 * *  orders/nightly  true\n");
+        "0 0 * *  orders/nightly  true\n"
+        "0 0 * * *  later  true\n");
     const auto checked = sandbox.run({"cron", "--check", path});
     EXPECT_EQ(checked.code, 78);
     for (const std::string sentence :
@@ -308,6 +310,8 @@ TEST_F(Cron, RefusesEachMistakeWithASentence) {
           "line 16: The name '/usr/bin/repair' looks like a command; write a name before",
           "line 17: The day of week 'orders/nightly' of the schedule is not understood;"})
         EXPECT_NE(checked.err.find(sentence), std::string::npos) << sentence << checked.err;
+    EXPECT_NE(checked.out.find("\nf "), std::string::npos) << checked.out;
+    EXPECT_EQ(checked.out.find("later"), std::string::npos) << "its time zone is not valid";
     const auto started = sandbox.run({"cron", path});
     EXPECT_EQ(started.code, 78);
     EXPECT_NE(started.err.find("line 1: The minute"), std::string::npos);

@@ -49,6 +49,16 @@ TEST(CronOnMariaDb, RunsTicksAndGoesOnAfterACrashOfTheServer) {
     EXPECT_EQ(cron->wait(120s).code, 0);
 }
 
+TEST(CronOnMariaDb, AWrongPasswordIsNoOutage) {
+    const support::mariadb_server server;
+    server.execute("CREATE USER guarded IDENTIFIED BY 'open sesame'");
+    const test_sandbox sandbox(server.url("pawl", "", "guarded:wrong"));
+    const auto history = sandbox.run({"cron", "--history"});
+    EXPECT_EQ(history.code, 77) << history.err;
+    EXPECT_NE(history.err.find("refuses the connection: Access denied"), std::string::npos)
+        << history.err;
+}
+
 // The certificate has another name than the host of the URL.
 TEST(CronOnMariaDb, KeepsRecordsOverTlsWithANameForTheCertificate) {
     const support::temp_folder folder;

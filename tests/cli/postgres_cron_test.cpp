@@ -45,6 +45,15 @@ TEST(CronOnPostgres, GoesOnAfterACrashOfTheServer) {
     EXPECT_EQ(cron->wait(120s).code, 0);
 }
 
+TEST(CronOnPostgres, AnUnknownDatabaseIsNoOutage) {
+    const support::postgres_server server;
+    const test_sandbox sandbox(server.url("nowhere"));
+    const auto history = sandbox.run({"cron", "--history"});
+    EXPECT_EQ(history.code, 77) << history.err;
+    EXPECT_NE(history.err.find("\"nowhere\" does not exist; correct"), std::string::npos)
+        << history.err;
+}
+
 // The first use of the locks makes their schema, for which this role has no right either; so an
 // administrator has prepared the locks, but not the table of the ticks.
 TEST(CronOnPostgres, SaysWhoMakesTheTable) {

@@ -12,8 +12,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <new>
+#include <string>
 
 namespace pawl::guard {
 namespace {
@@ -67,6 +69,12 @@ bool connect_handle(MYSQL* handle, const mysql::server& server, const mysql::opt
                                 settings.schema.c_str(), server.port, nullptr, 0) != nullptr;
 }
 
+// Of a server that knows no such user, password, host or database.
+bool is_refusal(unsigned number) {
+    constexpr std::array<unsigned, 6> refusals{1044, 1045, 1049, 1130, 1251, 1698};
+    return std::ranges::find(refusals, number) != refusals.end();
+}
+
 // Null if the server cannot be reached; `reason` then says why.
 mysql_handle connect_to(const mysql::server& server, const mysql::options& settings,
                         std::string& reason) {
@@ -79,6 +87,12 @@ mysql_handle connect_to(const mysql::server& server, const mysql::options& setti
     mysql::set_up_handle(handle.get(), settings.tls);
     if (connect_handle(handle.get(), server, settings)) return handle;
     reason = ::mysql_error(handle.get());
+    const auto number = ::mysql_errno(handle.get());
+    if (is_refusal(number))
+        throw database_error("MySQL refuses the connection: " + reason +
+                                 "; correct the user, the password or the database of the URL, or "
+                                 "let an administrator make them.",
+                             std::to_string(number));
     return nullptr;
 }
 

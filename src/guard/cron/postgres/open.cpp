@@ -9,9 +9,12 @@
 
 #include <libpq-fe.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <new>
+#include <string>
+#include <string_view>
 
 namespace pawl::guard {
 namespace {
@@ -22,6 +25,16 @@ struct close_postgres {
 using postgres_handle = std::unique_ptr<PGconn, close_postgres>;
 
 using owned_postgres = owned_connection<postgres_handle, postgres_connection>;
+
+// libpq gives no code for a connection. A server of another language is "not reached".
+bool is_refusal(PGconn* handle, std::string_view text) {
+    constexpr std::array<std::string_view, 3> signs{"authentication failed", "does not exist",
+                                                    "no pg_hba.conf entry"};
+    return ::PQconnectionNeedsPassword(handle) == 1 ||
+           std::ranges::any_of(signs, [text](std::string_view sign) {
+               return text.find(sign) != std::string_view::npos;
+           });
+}
 
 }  // namespace
 
@@ -46,6 +59,10 @@ std::unique_ptr<connection> open_postgres(std::string_view url, if_missing /*fil
     if (::PQstatus(handle.get()) != CONNECTION_OK) {
         std::string text = ::PQerrorMessage(handle.get());
         text.resize(std::min(text.find('\n'), text.size()));
+        if (text.find("FATAL") != std::string::npos && is_refusal(handle.get(), text))
+            throw database_error("PostgreSQL refuses the connection: " + text +
+                                 "; correct the user, the password or the database of the URL, or "
+                                 "let an administrator make them.");
         throw database_error("PostgreSQL cannot be reached: " + text + ".", {}, true);
     }
     return std::make_unique<owned_postgres>(std::move(handle));
