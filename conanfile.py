@@ -37,9 +37,11 @@ class Pawl(ConanFile):
 
     def requirements(self):
         self.requires("boost/[>=1.91]", transitive_headers=True)
-        for name, requirements in backends.items():
-            for each in requirements if getattr(self.options, name) else ():
-                self.requires(each)
+        # Several backends may need the same package.
+        needed = {each for name, requirements in backends.items()
+                  if getattr(self.options, name) for each in requirements}
+        for each in sorted(needed):
+            self.requires(each)
         if self.options.schedules:
             self.requires("cctz/[>=2.3]")
         if self.options.command:
