@@ -8,6 +8,8 @@
 #include "../core/store/permits.hpp"
 #include "../core/store/predecessor.hpp"
 
+#include <pawl/options.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -78,6 +80,7 @@ holder describe_holder(const contender& shown_node, const node_data& node) {
     shown.owner = owner_in(shown_node.node).substr(0, shown_owner);
     shown.since =
         std::chrono::system_clock::time_point(std::chrono::milliseconds(node.stat.created_at));
+    shown.remaining = forever;  // it ends with its session
     auto token = static_cast<std::uint64_t>(node.stat.created_by);
     if (const auto data = parse_data(node.data)) {
         shown.host = data->host;
