@@ -86,6 +86,7 @@ holder describe_holder(const contender& shown_node, const node_data& node) {
         shown.host = data->host;
         shown.pid = data->pid;
         shown.command = data->command;
+        if (data->created_by != 0) token = data->created_by;
         if (data->phase != 0) token = data->phase;
     }
     shown.token = fencing_token(token);
