@@ -48,13 +48,14 @@ struct options {
     // mounted read-only. Read again for each new connection.
     std::string password_file{};
     tls_options tls{};  // off by default
-    // What the nodes of the locks are.
+    // The nodes of the locks.
     lock_object object = lock_object::read_write_lock;
-    // The server's tickTime, or more: 10 ms to 1 min. The least ttl is one tick. A value that is
-    // too small can end a session earlier than its client believes; `pawl doctor` compares them.
+    // The setting tickTime of the servers, or more: 10 ms to 1 min. The least ttl is one tick. A
+    // value that is too small can end a session earlier than its client believes; `pawl doctor`
+    // compares them.
     duration tick = std::chrono::seconds(2);
-    // The server's maxSessionTimeout; 0: 20 ticks, the server's default. The longest ttl is two
-    // ticks below it. At most 24 h.
+    // The setting maxSessionTimeout of the servers; 0: 20 ticks, the server's default. The longest
+    // ttl is two ticks below it. At most 24 h.
     duration longest_session{};
     // For one server: the look-up of the name, the connection, and the handshakes. 1 ms to 10 min.
     duration connect_timeout = std::chrono::seconds(5);

@@ -127,7 +127,8 @@ asio::awaitable<acquire_attempt::step> acquire_attempt::move_to_waiters(
     const auto path = lock_path_ + "/" + as_moved(node_of(old_path));
     used_ = std::move(target);
     const auto change =
-        replace_request(path, client_->data_text(0), client_->settings().rights(), old_path);
+        replace_request(path, client_->data_text(0, static_cast<std::uint64_t>(created_by_)),
+                        client_->settings().rights(), old_path);
     const auto answer = co_await used_->ask(change, request_limit());
     const auto code = read_multi(answer);
     // An earlier request, whose answer was lost, has made it.

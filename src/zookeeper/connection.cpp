@@ -141,8 +141,22 @@ asio::awaitable<std::string> connection::read_text() {
     while (received_.size() < longest_text) {
         const auto ec = co_await read_some();
         if (ec) break;
+        check_end();
+        if (is_closed_) break;
     }
     co_return std::exchange(received_, {});
+}
+
+void connection::check_end() noexcept {
+    char byte = 0;
+    const auto received =
+        ::recv(socket_.native_handle(), &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
+    if (received > 0 || (received < 0 && (errno == EAGAIN || errno == EINTR))) return;
+    // The TLS stream may have data that it has not decrypted yet.
+    if (tls_)
+        ::shutdown(socket_.native_handle(), SHUT_RD);
+    else
+        close();
 }
 
 void connection::send(std::string_view frames) {

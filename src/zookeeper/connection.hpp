@@ -80,6 +80,9 @@ private:
     void flush();
     void on_written(boost::system::error_code ec);
     boost::asio::awaitable<boost::system::error_code> read_some();
+    // A loop with the setting `reset_edge_on_partial_read`, such as that of the sync API, may not
+    // notice an end that came together with data: the next read then finds it at once.
+    void check_end() noexcept;
     [[nodiscard]] bool has_frame(std::size_t& size) const;
     void recognise_other_protocol();
 

@@ -64,7 +64,9 @@ asio::awaitable<duration> offered_session(std::shared_ptr<lock_client> client, n
     server->to->send(frame_of(hello));
     boost::system::error_code ec;
     const auto frame = co_await server->to->read_frame(ec);
-    if (ec) throw connection_error(*server->to, ec, false, "ZooKeeper at " + net::text_of(target));
+    if (ec)
+        throw connection_error(*server->to, ec, client->now() >= limit,
+                               "ZooKeeper at " + net::text_of(target));
     const auto answer = read_connect_reply(frame);
     const request goodbye{operation::close_session, {}};
     server->to->send(frame_of(1, goodbye));
@@ -105,7 +107,7 @@ asio::awaitable<examination> examine(std::shared_ptr<lock_client> client) {
         throw_if_failed(answer, client->settings(), root);
     std::vector<server_state> servers;
     for (const auto& each : client->settings().servers) {
-        const auto share = client->now() + std::max<duration>(client->context().try_limit, 1s);
+        const auto share = client->now() + std::max<duration>(client->context().try_limit, 5s);
         auto state = co_await examine_server(client, each, share);
         servers.push_back(std::move(state));
     }

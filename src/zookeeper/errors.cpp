@@ -6,6 +6,7 @@
 #include "../core/util/duration_text.hpp"
 
 #include <boost/asio/error.hpp>
+#include <boost/asio/ssl/error.hpp>
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
@@ -20,6 +21,11 @@ error connection_error(const connection& ended, const boost::system::error_code&
                                        " accepted the connection and did not answer in time; see "
                                        "that it has a leader (`pawl doctor`)."};
     if (is_late) return {errc::unreachable, subject + " did not answer in time."};
+    if (reason == asio::ssl::error::stream_truncated)
+        return {errc::unreachable,
+                subject +
+                    " ended the TLS handshake: a port without TLS wants zookeeper:// in place "
+                    "of zookeepers:// in the URL, and the port with TLS is secureClientPort."};
     const bool was_cut = reason == asio::error::eof || reason == asio::error::connection_reset;
     if (was_cut && ended.was_opened() && !ended.has_received())
         return {errc::unreachable,
@@ -50,7 +56,7 @@ void check_timeout(duration requested, duration given, const client_settings& se
                 subject + " has no sessions shorter than " + core::duration_text(given) +
                     ", and this ttl needs one of " + core::duration_text(requested) +
                     "; set tick in the URL to the server's tickTime, such as tick=" +
-                    core::duration_text(given / 2) + ".");
+                    std::to_string(given / 2 / 1ms) + "ms.");
 }
 
 error reply_error(reply_code code, const client_settings& settings, std::string_view path) {

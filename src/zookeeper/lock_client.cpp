@@ -54,8 +54,9 @@ std::shared_ptr<lock_client> lock_client::make(std::shared_ptr<const client_sett
     return client;
 }
 
-std::string lock_client::data_text(std::uint64_t phase) const {
-    return text_of({context_.process.host, context_.process.pid, phase, context_.process.command});
+std::string lock_client::data_text(std::uint64_t phase, std::uint64_t created_by) const {
+    return text_of(
+        {context_.process.host, context_.process.pid, phase, context_.process.command, created_by});
 }
 
 asio::awaitable<void> lock_client::make_node(std::shared_ptr<session> used, std::string path,

@@ -77,7 +77,7 @@ public:
     // the session has ended.
     void undo_in_background(std::shared_ptr<session> used, std::string path, std::string lock_path,
                             std::string owner);
-    [[nodiscard]] std::string data_text(std::uint64_t phase) const;
+    [[nodiscard]] std::string data_text(std::uint64_t phase, std::uint64_t created_by = 0) const;
 
 private:
     using hold_ptr = std::shared_ptr<held_node>;

@@ -8,6 +8,8 @@
 #include "../core/store/permits.hpp"
 #include "../core/store/predecessor.hpp"
 
+#include <pawl/options.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -78,11 +80,13 @@ holder describe_holder(const contender& shown_node, const node_data& node) {
     shown.owner = owner_in(shown_node.node).substr(0, shown_owner);
     shown.since =
         std::chrono::system_clock::time_point(std::chrono::milliseconds(node.stat.created_at));
+    shown.remaining = forever;  // it ends with its session
     auto token = static_cast<std::uint64_t>(node.stat.created_by);
     if (const auto data = parse_data(node.data)) {
         shown.host = data->host;
         shown.pid = data->pid;
         shown.command = data->command;
+        if (data->created_by != 0) token = data->created_by;
         if (data->phase != 0) token = data->phase;
     }
     shown.token = fencing_token(token);

@@ -234,8 +234,9 @@ std::string owner_in(std::string_view node) {
 }
 
 std::string text_of(const contender_data& data) {
-    return std::string(data_mark) + std::to_string(data.phase) + "\n" + std::to_string(data.pid) +
-           "\n" + data.host + "\n" + data.command;
+    return std::string(data_mark) + std::to_string(data.phase) + " " +
+           std::to_string(data.created_by) + "\n" + std::to_string(data.pid) + "\n" + data.host +
+           "\n" + data.command;
 }
 
 std::optional<contender_data> parse_data(std::string_view text) {
@@ -249,7 +250,9 @@ std::optional<contender_data> parse_data(std::string_view text) {
     };
     contender_data data;
     const auto phase = next_line(), pid = next_line();
-    std::from_chars(phase.data(), phase.data() + phase.size(), data.phase);
+    const auto end = phase.data() + phase.size();
+    const auto parsed_phase = std::from_chars(phase.data(), end, data.phase);
+    if (parsed_phase.ptr < end) std::from_chars(parsed_phase.ptr + 1, end, data.created_by);
     std::from_chars(pid.data(), pid.data() + pid.size(), data.pid);
     data.host = next_line();
     data.command = text;

@@ -63,6 +63,8 @@ struct contender_data {
     std::int64_t pid = 0;
     std::uint64_t phase = 0;  // of a reader: the token that the readers share; 0: not known yet
     std::string command;
+    // Of a node that took the place of another one: the number of that one's creation, its token.
+    std::uint64_t created_by = 0;
 };
 [[nodiscard]] std::string text_of(const contender_data& data);
 // Empty: another library's data.

@@ -189,6 +189,7 @@ asio::awaitable<void> session::read() {
         }
         try {
             const auto event = requests_.take(frame);
+            if (is_over_ && requests_.empty()) co_return;  // the server has ended the session
             if (!event) continue;
             ++context_.counts->pushes;
             watches_.tell(*event);

@@ -91,7 +91,8 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "'mongodb' is not a scheme that this build knows; begin with one of: "
          "redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, "
          "redis+cluster://, rediss+cluster://, redlock://, redlocks://, sqlite:, postgresql://, "
-         "postgres://, mysql://, mariadb://, memory:."},
+         "postgres://, mysql://, mariadb://, etcd://, etcds://, zookeeper://, zookeepers://, "
+         "consul://, consuls://, memory:."},
         {"/var/locks.db", "The URL is a path without a scheme; did you mean sqlite:/var/locks.db?"},
         {"locks.db", "The URL is a path without a scheme; did you mean sqlite:locks.db?"},
         {"redis-sentinel://a:26379,b:26379/mymaster",
@@ -113,7 +114,7 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "The URL has no scheme; begin with one of: redis://, rediss://, redis+unix://, "
          "redis+sentinel://, rediss+sentinel://, redis+cluster://, rediss+cluster://, "
          "redlock://, redlocks://, sqlite:, postgresql://, postgres://, mysql://, mariadb://, "
-         "memory:."}};
+         "etcd://, etcds://, zookeeper://, zookeepers://, consul://, consuls://, memory:."}};
     expect_refused(table);
 }
 
