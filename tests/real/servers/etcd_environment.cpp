@@ -9,7 +9,6 @@
 #include <support/etcd_server.hpp>
 
 #include <array>
-#include <sstream>
 #include <stdexcept>
 
 namespace real {
@@ -38,7 +37,7 @@ public:
 
 private:
     using self = etcd_environment;
-    static const std::array<fault_definition<self>, 6> definitions;
+    static const std::array<fault_definition<self>, 4> definitions;
 
     void restart(std::size_t index, pace& pace) {
         cluster_.kill9(index);
@@ -67,30 +66,6 @@ private:
         cluster_.thaw(index);
     }
 
-    // As an administrator: the holders and waiters of one client.
-    void revoke_lease(pace& pace) {
-        std::vector<std::string> leases;
-        std::istringstream lines(asked({"lease", "list"}));
-        for (std::string line; std::getline(lines, line);)
-            if (line.size() > 8 && line.find(' ') == std::string::npos) leases.push_back(line);
-        if (!leases.empty()) (void)asked({"lease", "revoke", leases[pace.pick(leases.size())]});
-        pace.pause(100ms, 500ms);
-    }
-
-    void delete_keys(pace& pace) {
-        (void)asked({"del", "--prefix", "pawl/l/"});
-        pace.pause(100ms, 500ms);
-    }
-
-    // etcdctl fails while there is no leader, and for what has just ended.
-    std::string asked(const std::vector<std::string>& words) {
-        try {
-            return cluster_.etcdctl(words);
-        } catch (const std::runtime_error&) {
-            return {};
-        }
-    }
-
     std::size_t leader(pace& pace) {
         std::size_t index = 0;
         const auto is_known = [&] {
@@ -108,13 +83,11 @@ private:
     support::etcd_cluster cluster_;
 };
 
-const std::array<fault_definition<etcd_environment>, 6> etcd_environment::definitions{
+const std::array<fault_definition<etcd_environment>, 4> etcd_environment::definitions{
     {{.name = "crash", .run = &self::crash},
      {.name = "leader", .run = &self::crash_leader},
      {.name = "all", .run = &self::crash_all},
-     {.name = "pause", .run = &self::stop_and_continue_leader},
-     {.name = "lease", .run = &self::revoke_lease},
-     {.name = "deleted", .run = &self::delete_keys}}};
+     {.name = "pause", .run = &self::stop_and_continue_leader}}};
 
 }  // namespace
 
