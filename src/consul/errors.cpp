@@ -3,6 +3,7 @@
 
 #include "errors.hpp"
 
+#include "../http/client.hpp"
 #include "keys.hpp"
 
 #include <charconv>
