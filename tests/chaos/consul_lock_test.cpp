@@ -39,8 +39,8 @@ protected:
     pawl::blocking::client locks{pawl::consul::at(server().url()), {.try_limit = 10s}};
 };
 
-// A command that prints a line once it has the lock, and keeps it.
-const std::string keep = "echo got; exec sleep 1000";
+// A command that prints a line once it has the lock, and keeps it while `consul lock` lives.
+const std::string keep = "echo got; while kill -0 $PPID 2>/dev/null; do sleep 0.1; done";
 
 TEST_F(ConsulLock, ItWaitsForPawl) {
     auto held = locks.acquire("first", long_wait);

@@ -149,7 +149,7 @@ TEST_P(Loose, AreTerminatedBeforeTheyAreKilled) {
 
 // The worker stopped itself: only SIGKILL reaches it.
 TEST_P(Loose, AreKilledAlsoWhenTheyAreStopped) {
-    start("2s", "sh",
+    start("12s", "sh",
           "setsid \"$@\" & until [ -s " + file_ +
               " ]; do :; done; "
               "kill -STOP $!; echo stopped; wait");
