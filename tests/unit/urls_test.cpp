@@ -86,7 +86,8 @@ TEST(Urls, ThatAreMistakenAreAnsweredWithWhatWasMeant) {
          "'mem' is not a scheme that this build knows; begin with one of: redis://, "
          "rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, redis+cluster://, "
          "rediss+cluster://, redlock://, redlocks://, sqlite:, postgresql://, postgres://, "
-         "mysql://, mariadb://, memory:."},
+         "mysql://, mariadb://, etcd://, etcds://, zookeeper://, zookeepers://, consul://, "
+         "consuls://, memory:."},
         {"mongodb://h",
          "'mongodb' is not a scheme that this build knows; begin with one of: "
          "redis://, rediss://, redis+unix://, redis+sentinel://, rediss+sentinel://, "
